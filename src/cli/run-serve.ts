@@ -66,7 +66,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const { startService } = await import('../service/start-service.ts')
   const service = await startService({
     ...(data === undefined ? {} : { dataDir: data }),
-    ...(blobs === undefined ? {} : { blobs: { url: blobs, isDirect } }),
+    ...(blobs === undefined ? {} : { blobs: { url: blobs, redirectsDownloads: isDirect } }),
     ...(database === undefined ? {} : { database }),
     ...(options.backupTo === undefined
       ? {}

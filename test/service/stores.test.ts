@@ -48,7 +48,7 @@ describe('a keyed lock', () => {
     const order: string[] = []
     const first = lock.share('a', () => opened.then(() => void order.push('first')))
     const second = lock.share('a', async () => void order.push('second'))
-    const alone = lock.alone(['a', 'b'], async () => void order.push('alone'))
+    const alone = lock.exclusive(['a', 'b'], async () => void order.push('alone'))
     const late = lock.share('a', async () => void order.push('late'))
     const elsewhere = lock.share('c', async () => void order.push('elsewhere'))
     await Promise.all([second, elsewhere])
@@ -67,14 +67,14 @@ describe('a keyed lock', () => {
       running--
     }
     await Promise.all(
-      Array.from({ length: 20 }, (_, index) => lock.alone(index % 2 ? ['a', 'b'] : ['b', 'a'], work)),
+      Array.from({ length: 20 }, (_, index) => lock.exclusive(index % 2 ? ['a', 'b'] : ['b', 'a'], work)),
     )
   })
 
   test('goes on after work that failed', async () => {
     const lock = new KeyedLock()
     await expect(lock.share('a', () => Promise.reject(new Error('one')))).rejects.toThrow('one')
-    await expect(lock.alone(['a'], () => Promise.reject(new Error('two')))).rejects.toThrow('two')
+    await expect(lock.exclusive(['a'], () => Promise.reject(new Error('two')))).rejects.toThrow('two')
     expect(await lock.share('a', async () => 'three')).toBe('three')
   })
 })

@@ -80,7 +80,7 @@ export const adminCalls: readonly (keyof Admin)[] = [
  * `by`: who administers. `collect` is told of content that lost its last reference; where nobody serves, the next start looks
  * for it. Every change is noted for the audit log.
  */
-export function adminOver(store: Store, now: () => number, collect: Collect, by: string): Admin {
+export function createAdmin(store: Store, now: () => number, collect: Collect, by: string): Admin {
   const note = (change: string, details: object): Promise<void> =>
     noteChange(store, { change, by, ...details }, now())
   const idOf = async (name: string): Promise<string> => {

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import type { Readable } from 'node:stream'
 import { openStore } from '../store/open-store.ts'
 import type { StorePlace } from '../store/opened-store.ts'
-import { type Admin, AdminError, adminCalls, adminOver } from './admin.ts'
+import { type Admin, AdminError, adminCalls, createAdmin } from './admin.ts'
 import { type AdminAnswer, adminSocketOf, userHeader } from './socket.ts'
 
 /** `now`: milliseconds since the epoch, by the clock the service goes by. */
@@ -16,12 +16,12 @@ export type AdminWork = (admin: Admin, now: () => number) => Promise<void>
 export async function withAdmin(place: StorePlace, work: AdminWork): Promise<void> {
   if (place.database === undefined) {
     const path = adminSocketOf(place.dataDir)
-    if (await isServed(path)) return work(adminThrough(path), Date.now)
+    if (await isServed(path)) return work(createSocketAdmin(path), Date.now)
   }
   const opened = await openStore(place)
   try {
     await work(
-      adminOver(opened.store, opened.now, () => undefined, userName()),
+      createAdmin(opened.store, opened.now, () => undefined, userName()),
       opened.now,
     )
   } finally {
@@ -50,7 +50,7 @@ function userName(): string {
   }
 }
 
-function adminThrough(path: string): Admin {
+function createSocketAdmin(path: string): Admin {
   const calls = adminCalls.map((name) => [name, (...args: unknown[]) => ask(path, name, args)] as const)
   return Object.fromEntries(calls) as unknown as Admin
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { once } from 'node:events'
 import type { ServiceContext } from '../context.ts'
-import { type Admin, AdminError, adminCalls, adminOver } from './admin.ts'
+import { type Admin, AdminError, adminCalls, createAdmin } from './admin.ts'
 import { auditSoon } from './administration.ts'
 
 /** Names who asks. */
@@ -22,7 +22,7 @@ export type AdminAnswer = { readonly result?: unknown } | { readonly error: stri
 /** Listens until the answered function is called. Where that fails the service runs without; `docmount keys` does, too. */
 export async function listenForAdmin(context: ServiceContext, dataDir: string): Promise<() => Promise<void>> {
   const adminOf = (by: string): Admin =>
-    adminOver(
+    createAdmin(
       context.store,
       context.now,
       (sha256s) => {

@@ -19,9 +19,9 @@ import { makeFolder } from './new-folder.ts'
 export async function makeBackup(dataDir: string, destination: string): Promise<Manifest> {
   const target = resolve(destination)
   const others = await listFolder(dirname(target))
-  const before = others.find(({ name }) => name !== basename(target))
+  const previous = others.find(({ name }) => name !== basename(target))
   return makeFolder(target, (partial) =>
-    fillBackup(dataDir, partial, before === undefined ? undefined : join(dirname(target), before.name)),
+    fillBackup(dataDir, partial, previous === undefined ? undefined : join(dirname(target), previous.name)),
   )
 }
 

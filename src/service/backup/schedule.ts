@@ -17,7 +17,7 @@ export interface BackupPlan {
 }
 
 /** After one that failed, in milliseconds; sooner where they are made more often. */
-const againMs = 5 * 60_000
+const retryMs = 5 * 60_000
 const heapBytes = 2 * 1024 ** 3
 
 export class BackupSchedule {
@@ -42,7 +42,7 @@ export class BackupSchedule {
 
   /** Without what is behind a question mark. */
   get to(): string {
-    return placeTold(this.#plan.to)
+    return withoutQuery(this.#plan.to)
   }
 
   get everyMs(): number {
@@ -86,7 +86,7 @@ export class BackupSchedule {
         if (signal.aborted) return
         this.#failures++
         this.#log.error({ error }, 'no backup was made; it is tried again')
-        await sleep(Math.min(everyMs, againMs), undefined, { signal, ref: false }).catch(() => undefined)
+        await sleep(Math.min(everyMs, retryMs), undefined, { signal, ref: false }).catch(() => undefined)
       }
     }
   }
@@ -117,6 +117,6 @@ function momentName(moment: Date): string {
 }
 
 /** A URL's query says where a bucket is, and may say more than a log should. */
-function placeTold(to: string): string {
+function withoutQuery(to: string): string {
   return to.replace(/\?.*$/, '')
 }

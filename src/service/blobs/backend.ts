@@ -1,64 +1,64 @@
-// Where bytes rest. Knows hashes and bytes; no projects, no paths. `disk.ts` answers at once, `shared-folder.ts` and
-// `s3/` later.
+// Storage for blobs: the interfaces that `disk.ts`, `shared-folder.ts` and `s3/` implement. A backend knows no projects and no
+// paths. `disk.ts` is synchronous where the others return promises.
 
 import type { Readable } from 'node:stream'
+import type { MaybePromise } from '../../maybe-promise.ts'
 import { ServiceError } from '../service-error.ts'
 
-type Later<Value> = Value | Promise<Value>
-
+/** Storage of one server. Its blobs are named by their SHA-256. */
 export interface BlobBackend {
-  /** Begins a new blob of unknown length. */
-  stage(): Later<BlobWriter>
-  /** Makes a staged blob readable under its hash, durably, in place of what may be there. */
+  /** Opens a writer for a blob of unknown length. */
+  stage(): MaybePromise<BlobWriter>
+  /** Makes a staged blob readable under its hash, durably, and replaces a blob with the same hash. */
   publish(staged: StagedBlob): Promise<void>
-  has(sha256: string): Later<boolean>
+  has(sha256: string): MaybePromise<boolean>
   /** Bytes `start` up to and including `end`, as one buffer or as a stream. Undefined when there is no such blob. */
   read(sha256: string, start: number, end: number): Promise<Buffer | undefined>
-  stream(sha256: string, start: number, end: number, pieceBytes?: number): Later<Readable | undefined>
-  /** Removes a blob; one that is not there counts as removed. */
-  remove(sha256: string): Later<void>
-  /** Every hash there is, in batches. */
+  stream(sha256: string, start: number, end: number, pieceBytes?: number): MaybePromise<Readable | undefined>
+  /** Removes a blob; does nothing when there is no such blob. */
+  remove(sha256: string): MaybePromise<void>
+  /** The hashes of all blobs, in batches. */
   list(): Iterable<string[]> | AsyncIterable<string[]>
 }
 
-/** Where several nodes keep bytes: under keys made by chance, so that nobody takes away what another has just put there. */
+/** Storage that several servers ("nodes") share. Its keys are random: removing one blob never removes another node's new upload. */
 export interface SharedBackend extends Pick<BlobBackend, 'stage' | 'read' | 'stream' | 'remove'> {
-  /** Makes a staged blob readable, durably; answers its key. */
+  /** Makes a staged blob readable, durably, and returns its key. */
   publish(staged: StagedBlob): Promise<string>
-  /** A URL of the bytes for somebody else, a secret for a minute. Undefined where there is none. */
-  linkTo?(key: string, as: ShownAs, now: number): Promise<string | undefined>
-  /** Every key there is whose blob was written before this time (epoch milliseconds), in batches. */
+  /** A presigned URL for a client, secret and valid for a minute from `now` (epoch milliseconds). Undefined where there is none. */
+  linkTo?(key: string, headers: DownloadHeaders, now: number): Promise<string | undefined>
+  /** The keys of all blobs that were written before this time (epoch milliseconds), in batches. */
   listBefore(time: number): AsyncIterable<string[]>
-  /** Drops what was begun before this time and never published. */
+  /** Removes uploads that began before this time (epoch milliseconds) and were never published. */
   dropStaged(before: number): Promise<void>
 }
 
-/** Content-Type and Content-Disposition of an answer that carries the bytes. */
-export interface ShownAs {
+/** Content-Type and Content-Disposition of the response to a download. */
+export interface DownloadHeaders {
   readonly mimetype: string
   readonly disposition: string
 }
 
 export interface BlobWriter {
-  /** Resolves when `chunk` may be used again. */
+  /** Resolves when the caller may overwrite `chunk`. */
   write(chunk: Uint8Array): Promise<void>
-  /** All bytes are written: makes them durable. */
+  /** Makes the bytes durable. Call it after the last write. */
   finish(): Promise<StagedBlob>
-  discard(): Later<void>
+  discard(): MaybePromise<void>
 }
 
-/** Bytes written whole, not yet readable under their hash. */
+/** A blob that is written completely but not published. */
 export interface StagedBlob {
   readonly sha256: string
   readonly size: number
-  /** When its first byte was to be written outside of memory, by the steady clock (milliseconds). */
+  /** `performance.now()` at the beginning of the upload to the disk or bucket; absent for a blob in memory. */
   readonly begunMs?: number
   stream(): Readable
-  /** Drops the bytes; does nothing once published. */
-  discard(): Later<void>
+  /** Removes the bytes; does nothing after `publish`. */
+  discard(): MaybePromise<void>
 }
 
-/** The store has forgotten what it had begun: a sweep, or the store's own rule, took it for a crash's. */
+/** The error for an unpublished upload that a sweep, or a lifecycle rule of the bucket, removed as a leftover of a crash. */
 export function lostUpload(): ServiceError {
   return new ServiceError(503, 'the store of contents has lost the upload: try again')
 }

@@ -1,6 +1,6 @@
-// Bytes by content hash, with the rule that keeps them: content lives as long as some table refers to it. Recording a
-// reference shares the lock of its hash, and removing content holds that lock alone; otherwise a deletion could take
-// the bytes that a simultaneous upload of the same content has just been promised.
+// The contents of a service with one server. A content is kept as long as a row of some table refers to its hash. Adding such a
+// row takes the lock of the hash shared, and removing the content takes it exclusively: otherwise a deletion could remove
+// bytes that a simultaneous upload of the same content relies on.
 
 import { Readable } from 'node:stream'
 import type { Log } from '../../log.ts'
@@ -13,12 +13,12 @@ import type { Contents, FileOfContent } from './contents.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { SmallBlob, SpillingWriter, smallBytes } from './small-blob.ts'
 
-/** Says which of these hashes its tables refer to. */
+/** Returns those of the hashes that rows of its tables refer to. */
 export type BlobOwner = (sha256s: readonly string[]) => Promise<readonly string[]>
 
-/** Read in one go, which is much cheaper than a stream. */
+/** Shorter ranges are read into one buffer, which is much cheaper than a stream. */
 const wholeBytes = 1024 * 1024
-/** Asked about, locked and removed together: about 10 ms, for which nothing else runs. */
+/** Contents checked, locked and removed together: this blocks the event loop for about 10 ms. */
 const batchBlobs = 200
 
 export class ContentStore implements Contents {
@@ -37,7 +37,7 @@ export class ContentStore implements Contents {
     this.#log = log
   }
 
-  /** Asked before anything is removed. Every table with hashes in it needs one, added before `sweep`. */
+  /** Registers the owner of a table with hashes; each is asked before a content is removed. Call it before `sweep`. */
   addOwner(owner: BlobOwner): void {
     this.#owners.push(owner)
   }
@@ -101,7 +101,7 @@ export class ContentStore implements Contents {
     await this.#collected
   }
 
-  /** A crash between publishing and recording leaves some. */
+  /** Also removes contents of uploads that a crash ended between `publish` and the row that would refer to them. */
   async sweep(signal: AbortSignal): Promise<void> {
     for await (const sha256s of this.#list()) {
       for (let at = 0; at < sha256s.length && !signal.aborted; at += batchBlobs) {
@@ -121,11 +121,11 @@ export class ContentStore implements Contents {
   }
 
   async #removeUnused(sha256s: readonly string[]): Promise<void> {
-    // Database and disk answer at once: without this turn of the event loop other requests would wait for all batches.
+    // Database and disk are synchronous: without this turn of the event loop other requests would wait for all batches.
     await new Promise((resolve) => setImmediate(resolve))
-    await this.#lock.alone(sha256s, async () => {
-      const answers = await Promise.all(this.#owners.map((owner) => owner(sha256s)))
-      const used = new Set(answers.flat())
+    await this.#lock.exclusive(sha256s, async () => {
+      const owned = await Promise.all(this.#owners.map((owner) => owner(sha256s)))
+      const used = new Set(owned.flat())
       const unused = sha256s.filter((sha256) => !used.has(sha256))
       if (unused.length === 0) return
       const small = new Set(await this.#commits.run('removeSmall', { sha256s: unused }))
@@ -133,7 +133,7 @@ export class ContentStore implements Contents {
     })
   }
 
-  /** Small content is not told by its hash, but its ranges end early. */
+  /** Reads from the database, where small contents are; skips the query for ranges that end beyond any small content. */
   async #readSmall(sha256: string, start: number, end: number): Promise<Buffer | undefined> {
     if (end >= smallBytes) return undefined
     const bytes = await readSmall(this.#store, sha256)

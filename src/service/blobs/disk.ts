@@ -1,7 +1,7 @@
-// Blobs as files: `ab/<sha256>`, written as `incoming/<uuid>`, fsynced, renamed, and the folder fsynced (with the one above,
-// where it was made for this blob), so that a blob under its hash is always whole, also after a power cut. Calls that
-// the kernel answers from memory (open, rename, close) are made directly, for a trip to the thread pool costs ten
-// times as much; calls that wait for the disk go through the pool.
+// Blobs as files `ab/<sha256>`. Each is written as `incoming/<uuid>`, fsynced and renamed, then the folder is fsynced (and its
+// parent, where the folder is new), so that a file named by its hash is always complete, also after a power cut. Calls that
+// the kernel serves from memory (open, rename, close) are synchronous, for the thread pool would make them ten times
+// as expensive; calls that wait for the disk are asynchronous.
 
 import { createHash, randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -18,10 +18,10 @@ const prefixName = /^[0-9a-f]{2}$/
 const read = promisify(fs.read)
 const write = promisify(fs.write)
 const sync = promisify(fs.fsync)
-/** Sent on their way to the disk while more arrives, or the end of a large upload would wait for all of it. */
-const syncedBytes = 16 * 1024 * 1024
+/** An upload is fsynced each time so many bytes have arrived, or its last fsync would have to write all of it. */
+const earlySyncBytes = 16 * 1024 * 1024
 
-/** Blobs below `folder`, made where missing. Those that a crash left half-written are dropped. */
+/** Opens the blobs below `folder`, which is made where missing. Removes unpublished blobs, which a crash left. */
 export async function openDiskBackend(folder: string): Promise<BlobBackend> {
   fs.rmSync(join(folder, incomingName), { recursive: true, force: true })
   return openFolder(folder)
@@ -29,14 +29,14 @@ export async function openDiskBackend(folder: string): Promise<BlobBackend> {
 
 export async function openFolder(folder: string): Promise<DiskBackend> {
   fs.mkdirSync(join(folder, incomingName), { recursive: true, mode: 0o700 })
-  // Its own name is in the folder above.
+  // The parent holds the name of `folder`.
   await syncFolder(dirname(folder))
   const prefixes = prefixesIn(folder)
   await syncFolder(folder)
   return new DiskBackend(folder, prefixes)
 }
 
-/** True where there is any blob below `folder`, which may not be there. */
+/** True where `folder` exists and has a blob below it. */
 export function holdsContents(folder: string): boolean {
   if (!fs.existsSync(folder)) return false
   return prefixesIn(folder).some((prefix) =>
@@ -47,7 +47,7 @@ export function holdsContents(folder: string): boolean {
 export class DiskBackend implements BlobBackend {
   readonly #folder: string
   readonly #incoming: string
-  /** The folders whose names are on the disk for certain; the others are made for the first blob they hold. */
+  /** Folders `ab` that are durable. Each is made for its first blob. */
   readonly #prefixes: Set<string>
 
   constructor(folder: string, prefixes: readonly string[]) {
@@ -63,7 +63,7 @@ export class DiskBackend implements BlobBackend {
   async publish(staged: StagedBlob): Promise<void> {
     if (!(staged instanceof DiskStagedBlob)) throw new TypeError('staged by another backend')
     this.#makeFolderOf(staged.sha256)
-    // Also over the same content: disks damage files, and what has just been written is known to be whole.
+    // The new file replaces one with the same hash: disks damage files, and the new one is known to be intact.
     fs.renameSync(staged.file, this.#fileOf(staged.sha256))
     await this.#syncFolderOf(staged.sha256)
   }
@@ -73,7 +73,7 @@ export class DiskBackend implements BlobBackend {
     try {
       fs.mkdirSync(join(this.#folder, prefixOf(sha256)), { mode: 0o700 })
     } catch (error) {
-      // Another upload, or another node, was faster: its name may not be on the disk yet.
+      // Another upload, or another node, made the folder; it may not be durable yet, so it is not added to `#prefixes` here.
       if (!isCode(error, 'EEXIST')) throw error
     }
   }
@@ -97,7 +97,7 @@ export class DiskBackend implements BlobBackend {
       const bytes = Buffer.allocUnsafeSlow(end - start + 1)
       for (let done = 0; done < bytes.byteLength;) {
         const { bytesRead } = await read(fd, bytes, done, bytes.byteLength - done, start + done)
-        if (bytesRead === 0) throw shorter(sha256)
+        if (bytesRead === 0) throw truncatedError(sha256)
         done += bytesRead
       }
       return bytes
@@ -109,10 +109,10 @@ export class DiskBackend implements BlobBackend {
   stream(sha256: string, start: number, end: number, pieceBytes: number = readBytes): Readable | undefined {
     const fd = this.#open(sha256)
     if (fd === undefined) return undefined
-    // A stream would end early, and whoever reads wait for the rest.
+    // A stream of a truncated file would end early without an error, and its reader would wait for the rest.
     if (fs.fstatSync(fd).size <= end) {
       fs.closeSync(fd)
-      throw shorter(sha256)
+      throw truncatedError(sha256)
     }
     return fs.createReadStream('', { fd, start, end, highWaterMark: pieceBytes })
   }
@@ -149,14 +149,15 @@ class DiskWriter implements BlobWriter {
   readonly #begunMs = performance.now()
   #size = 0
   /**
-   * The write or sync that the thread pool is doing on `#fd`, which must not be closed meanwhile: its number would be
-   * given out again.
+   * The write or sync that the thread pool is doing on `#fd`, which must not be closed meanwhile: another file would get
+   * its number.
    */
   #underWay: Promise<unknown> = Promise.resolve()
-  /** The sync of what came first. Its failure is told once, so it is the upload's, whatever later syncs say. */
+  /** All early syncs. The kernel reports a failed write-back to one fsync only, so a failure here fails the upload. */
   #syncing: Promise<void> = Promise.resolve()
   #isSyncing = false
-  #sentBytes = 0
+  /** Size of the upload when the last early sync began. */
+  #syncedBytes = 0
   #isOpen = true
 
   constructor(file: string) {
@@ -177,11 +178,11 @@ class DiskWriter implements BlobWriter {
   }
 
   #syncEarly(): void {
-    if (this.#isSyncing || this.#size - this.#sentBytes < syncedBytes) return
-    this.#sentBytes = this.#size
+    if (this.#isSyncing || this.#size - this.#syncedBytes < earlySyncBytes) return
+    this.#syncedBytes = this.#size
     this.#isSyncing = true
     this.#syncing = this.#syncing.then(() => sync(this.#fd)).then(() => void (this.#isSyncing = false))
-    // After a failure there are no more, and `finish` throws it.
+    // `finish` throws the failure; no further early sync is made.
     this.#syncing.catch(() => undefined)
   }
 
@@ -190,7 +191,7 @@ class DiskWriter implements BlobWriter {
       await this.#syncing
       await sync(this.#fd)
     })
-    if (!this.#isOpen) throw givenUp()
+    if (!this.#isOpen) throw discardedError()
     this.#isOpen = false
     fs.closeSync(this.#fd)
     return new DiskStagedBlob(this.#file, this.#hash.digest('hex'), this.#size, this.#begunMs)
@@ -206,18 +207,18 @@ class DiskWriter implements BlobWriter {
   }
 
   async #run(work: () => Promise<void>): Promise<void> {
-    if (!this.#isOpen) throw givenUp()
+    if (!this.#isOpen) throw discardedError()
     const turn = work()
     this.#underWay = turn
     await turn
   }
 }
 
-function shorter(sha256: string): Error {
+function truncatedError(sha256: string): Error {
   return new DamagedContentError(sha256, 'is shorter than recorded')
 }
 
-function givenUp(): Error {
+function discardedError(): Error {
   return new Error('the upload was given up')
 }
 

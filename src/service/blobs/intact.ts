@@ -1,4 +1,4 @@
-// Checks that a content is still what its hash says before it is promised to anybody anew: disks damage files.
+// Checks that a stored content still has its hash: disks damage files.
 
 import { createHash, hash } from 'node:crypto'
 import { type Readable, Transform, pipeline } from 'node:stream'
@@ -9,24 +9,24 @@ export interface ExpectedContent {
   readonly size: number
 }
 
-/** A content is not what its hash says, or not all there. */
+/** The stored bytes of a content do not have its hash, or are fewer than recorded. */
 export class DamagedContentError extends Error {
   override readonly name = 'DamagedContentError'
   readonly sha256: string
 
-  constructor(sha256: string, how: string) {
-    super(`content ${sha256} ${how}`)
+  constructor(sha256: string, damage: string) {
+    super(`content ${sha256} ${damage}`)
     this.sha256 = sha256
   }
 }
 
 /**
- * Enough to read some gigabytes. A content that takes longer is taken for intact: the client that waits for the
- * answer would give up.
+ * Enough to read some gigabytes. A content that takes longer counts as intact: the client that waits for the
+ * response would give up.
  */
 const usualLimitMs = 10_000
 
-/** Reads all of it, for `limitMs` at most. `open` is given the first and the last byte wanted. Throws ServiceError 503 where the store does not answer. */
+/** Hashes a content, for `limitMs` at most. `open` takes its first and last byte. Throws ServiceError 503 as the storage does. */
 export async function stateOf(
   { sha256, size }: ExpectedContent,
   open: (start: number, end: number) => Promise<Readable | undefined>,
@@ -42,7 +42,7 @@ export async function stateOf(
       if (performance.now() > untilMs) return 'intact'
     }
   } catch (error) {
-    // Too short, or the disk cannot read it.
+    // The file is too short, or the disk cannot read it.
     if (!(error instanceof ServiceError)) return 'damaged'
     throw error
   }
@@ -50,8 +50,8 @@ export async function stateOf(
 }
 
 /**
- * The whole of a content, for a reader who is told its hash: one piece is looked at before it is sent, and the last piece of a
- * stream is held back until all are hashed, so that what is damaged never ends as a whole download. Throws, or fails with, a
+ * Returns `content`, checked against its hash so that a damaged one never ends as a complete download: a buffer at once, a
+ * stream while it is read, with its last chunk delayed until all are hashed. Throws, or destroys the stream with, a
  * DamagedContentError.
  */
 export function checked(content: Buffer | Readable, sha256: string): Buffer | Readable {
@@ -77,7 +77,7 @@ export function checked(content: Buffer | Readable, sha256: string): Buffer | Re
   return pipeline(content, check, () => undefined)
 }
 
-/** The answer to a request for a damaged content. */
+/** The response to a request for a document whose content is damaged. */
 export function damagedDocument(path: string, cause?: unknown): ServiceError {
   return new ServiceError(503, `the content of ${path} is damaged: store that document again`, { cause })
 }

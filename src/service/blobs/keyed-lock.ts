@@ -1,19 +1,19 @@
-// A readers-and-writer lock per key, first come, first served.
+// A lock per key, shared or exclusive (readers and writer), first come, first served.
 
 interface Holders {
-  /** The last who took the key alone. */
-  alone: Promise<unknown>
-  /** Those who have shared it since. */
+  /** Resolves at the end of the latest exclusive work. */
+  exclusive: Promise<unknown>
+  /** Shared work that was asked for after that. */
   shared: Promise<unknown>[]
 }
 
 export class KeyedLock {
   readonly #holders = new Map<string, Holders>()
 
-  /** Runs `work` while nobody holds the key alone. */
+  /** Runs `work` at the same time as other shared work of the key, and never with exclusive work. */
   async share<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const holders = this.#holdersOf(key)
-    const turn = holders.alone.then(work)
+    const turn = holders.exclusive.then(work)
     const end = turn.catch(() => undefined)
     holders.shared.push(end)
     try {
@@ -24,20 +24,20 @@ export class KeyedLock {
     }
   }
 
-  /** Runs `work` while nobody else holds any of the keys. They are all taken at once, so that no two can wait in a ring. */
-  async alone<Result>(keys: readonly string[], work: () => Promise<Result>): Promise<Result> {
+  /** Runs `work` while no other work of any of the keys runs. All keys are taken in one step, so that there is no deadlock. */
+  async exclusive<Result>(keys: readonly string[], work: () => Promise<Result>): Promise<Result> {
     const all = keys.map((key) => this.#holdersOf(key))
-    const turn = Promise.all(all.flatMap((holders) => [holders.alone, ...holders.shared])).then(work)
+    const turn = Promise.all(all.flatMap((holders) => [holders.exclusive, ...holders.shared])).then(work)
     const end = turn.catch(() => undefined)
     for (const holders of all) {
-      holders.alone = end
+      holders.exclusive = end
       holders.shared = []
     }
     try {
       return await turn
     } finally {
       for (const [index, holders] of all.entries()) {
-        if (holders.alone === end) holders.alone = nobody
+        if (holders.exclusive === end) holders.exclusive = nobody
         this.#forget(keys[index]!, holders)
       }
     }
@@ -45,12 +45,12 @@ export class KeyedLock {
 
   #holdersOf(key: string): Holders {
     let holders = this.#holders.get(key)
-    if (holders === undefined) this.#holders.set(key, (holders = { alone: nobody, shared: [] }))
+    if (holders === undefined) this.#holders.set(key, (holders = { exclusive: nobody, shared: [] }))
     return holders
   }
 
   #forget(key: string, holders: Holders): void {
-    if (holders.alone === nobody && holders.shared.length === 0 && this.#holders.get(key) === holders) {
+    if (holders.exclusive === nobody && holders.shared.length === 0 && this.#holders.get(key) === holders) {
       this.#holders.delete(key)
     }
   }

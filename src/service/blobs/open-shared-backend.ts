@@ -1,4 +1,4 @@
-// Where the larger contents of a shared store rest: chosen here, once.
+// Chooses the storage for the larger contents of a shared store: a bucket or a folder.
 
 import { join } from 'node:path'
 import { StartError } from '../start-error.ts'
@@ -6,7 +6,7 @@ import type { SharedPlace } from '../store/opened-store.ts'
 import type { SharedBackend } from './backend.ts'
 import { openSharedFolder } from './shared-folder.ts'
 
-/** `now`: epoch milliseconds, by the clock of all nodes. */
+/** `now`: epoch milliseconds, by the clock that all nodes share. Throws a StartError where there is no storage. */
 export async function openSharedBackend(
   { dataDir, blobs }: SharedPlace,
   now: () => number,

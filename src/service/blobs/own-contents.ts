@@ -1,8 +1,9 @@
-// Whose contents lie beside an embedded database. To any other one, all or some of them are what nothing refers to, and the
-// sweep would take them. So both write down the same at the first start, and at each start with contents.
+// Checks that an embedded database belongs to the folder of contents beside it. With a foreign or older database, no row refers
+// to some of the contents, and the sweep would remove them. So database and folder each have a mark, which every start with
+// contents renews:
 //
-//   no mark ──(no contents, or the database knows some)──→ a new id, 1 start ──→ same id, n starts on both sides
-//   the database's id is another → another service's          its starts are fewer → an older copy
+//   no mark ──(no contents, or the database refers to some)──→ new id, 1 start ──→ same id, n starts in both marks
+//   ids differ → another service's database          fewer starts in the database → an older copy of it
 
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -23,10 +24,10 @@ interface Mark {
 const markName = 'database.json'
 const batchBlobs = 200
 
-/** Which of these hashes the database knows. */
+/** Returns those of the hashes that rows of the database refer to. */
 type FindKnown = (sha256s: readonly string[]) => Promise<readonly string[]>
 
-/** Throws a StartError, with the contents as they are, where the database is not the one they belong to, or an older copy of it. */
+/** Throws a StartError, and changes nothing, where the contents belong to another database, or to a newer copy of this one. */
 export async function checkContents(
   folder: string,
   store: Store,
@@ -34,34 +35,34 @@ export async function checkContents(
   findKnown: FindKnown,
 ): Promise<void> {
   const file = join(folder, markName)
-  const own = await store.selectFrom('contents_mark').selectAll().executeTakeFirst()
+  const databaseMark = await store.selectFrom('contents_mark').selectAll().executeTakeFirst()
   const isEmpty = !holdsContents(folder)
-  // Where nothing is kept yet any database will do, and gets its mark at once: what a crash leaves of its first upload would be
-  // contents that nobody knows.
-  const said = await readMark(file)
-  const mark = isEmpty && said?.id !== own?.id ? undefined : said
+  // A folder without contents takes any database, and both are marked at once: a crash during the first upload may leave a
+  // content to which no row refers.
+  const folderMark = await readMark(file)
+  const mark = isEmpty && folderMark?.id !== databaseMark?.id ? undefined : folderMark
   if (mark !== undefined && isEmpty) return
   if (mark === undefined) await checkKnown(folder, backend, findKnown)
-  else if (own?.id !== mark.id)
+  else if (databaseMark?.id !== mark.id)
     throw new StartError(
       `the contents in ${folder} belong to another database: bring their own service.db back, or choose another folder`,
     )
-  else if (own.starts < mark.starts)
+  else if (databaseMark.starts < mark.starts)
     throw new StartError(
       `service.db is older than the contents in ${folder}: bring the newer one back; to go on without what this one does not know, which is removed then, remove ${file}`,
     )
-  // A full disk may refuse the new mark. The service can serve without it, and has to: deletions are what makes room.
+  // A full disk may refuse the new marks. The service starts without them, so that deletions can free space.
   try {
-    await remember(file, store, {
+    await writeMarks(file, store, {
       id: mark?.id ?? randomUUID(),
-      starts: mark === undefined ? 1 : (own?.starts ?? 0) + 1,
+      starts: mark === undefined ? 1 : (databaseMark?.starts ?? 0) + 1,
     })
   } catch (error) {
     if (!isDiskFull(error)) throw error
   }
 }
 
-/** Of a folder without a mark: a new one, a backup's, or one from before there were any. */
+/** Checks a folder without a mark: a new or restored one. Throws a StartError where the database refers to none of its contents. */
 async function checkKnown(folder: string, backend: BlobBackend, findKnown: FindKnown): Promise<void> {
   let isEmpty = true
   for await (const sha256s of backend.list())
@@ -75,8 +76,8 @@ async function checkKnown(folder: string, backend: BlobBackend, findKnown: FindK
     )
 }
 
-/** The database first: a crash in between leaves it ahead of the contents, which is no older copy. */
-async function remember(file: string, store: Store, mark: Mark): Promise<void> {
+/** The database is first: a crash in between leaves its count higher, which is no sign of an older copy. */
+async function writeMarks(file: string, store: Store, mark: Mark): Promise<void> {
   await store.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('contents_mark').execute()
     await transaction.insertInto('contents_mark').values(mark).execute()
@@ -84,7 +85,7 @@ async function remember(file: string, store: Store, mark: Mark): Promise<void> {
   await writeWhole(file, JSON.stringify(mark))
 }
 
-/** Undefined where there is none. Throws a StartError for one that is damaged. */
+/** Returns undefined where there is no mark. Throws a StartError for a damaged one. */
 async function readMark(file: string): Promise<Mark | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isMissing(error)) return undefined

@@ -1,6 +1,6 @@
-// Bytes by content hash where several nodes keep them: a table says what there is (`../store/postgres/blobs.ts`), small
-// contents are in it, larger ones rest under random keys. Only rows of that table are locked, and content that
-// something referred to within the last day is never removed.
+// The contents of a service with several servers ("nodes"). A table lists them (`../store/postgres/blobs.ts`); small ones are
+// in it, larger ones in the backend under random keys. Only rows of that table are locked, and a content to which a row
+// referred within the last day (`graceMs`) is never removed.
 
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,15 +8,15 @@ import { ServiceError } from '../service-error.ts'
 import type { ChangeResult } from '../store/changes.ts'
 import { isUniqueViolation } from '../store/transact.ts'
 import { type WholeContent, adopt, findBlob, holdOn, rest } from '../store/postgres/blobs.ts'
-import type { BlobWriter, ShownAs, StagedBlob } from './backend.ts'
+import type { BlobWriter, DownloadHeaders, StagedBlob } from './backend.ts'
 import type { Contents, FileOfContent } from './contents.ts'
 import { stateOf } from './intact.ts'
 import { SmallBlob, SpillingWriter, smallBytes } from './small-blob.ts'
 import { sweepOnce, type SharedContentsParts } from './sweep-shared.ts'
 
-/** Read in one go, which is much cheaper than a stream. */
+/** Shorter ranges are read into one buffer, which is much cheaper than a stream. */
 const wholeBytes = 1024 * 1024
-/** A sweep is a question to an index most of the time. */
+/** Sweeps may be frequent: most are one query of an index. */
 const sweepsInGrace = 96
 
 export class SharedContents implements Contents {
@@ -45,24 +45,24 @@ export class SharedContents implements Contents {
       : backend.stream(content.key, start, end)
   }
 
-  async linkTo(sha256: string, as: ShownAs, now: number): Promise<string | undefined> {
+  async linkTo(sha256: string, headers: DownloadHeaders, now: number): Promise<string | undefined> {
     const { backend, store } = this.#parts
     if (backend.linkTo === undefined) return undefined
     const key = (await findBlob(store, sha256))?.key ?? undefined
-    return key === undefined ? undefined : backend.linkTo(key, as, now)
+    return key === undefined ? undefined : backend.linkTo(key, headers, now)
   }
 
   async commitFile(staged: StagedBlob, file: FileOfContent): Promise<ChangeResult<'createFile'>> {
-    const content = await this.#wholeOf(staged)
+    const content = await this.#publish(staged)
     await this.#replaceDamaged(content)
-    return this.#unlessSpare(content, () => this.#parts.commits.run('createFile', { ...file, content }))
+    return this.#removeIfSpare(content, () => this.#parts.commits.run('createFile', { ...file, content }))
   }
 
   async keep<Result>(staged: StagedBlob, record: () => Promise<Result>): Promise<Result> {
     const { store, now } = this.#parts
-    const content = await this.#wholeOf(staged)
+    const content = await this.#publish(staged)
     await this.#replaceDamaged(content)
-    await this.#unlessSpare(content, () => adopt(store, content, now()))
+    await this.#removeIfSpare(content, () => adopt(store, content, now()))
     return record()
   }
 
@@ -71,12 +71,12 @@ export class SharedContents implements Contents {
     return (await holdOn(store, sha256, now())) ? record() : undefined
   }
 
-  /** The sweep finds them by what the triggers have noted. */
+  /** Does nothing: triggers set `unreferenced_since`, by which the sweep finds contents to remove. */
   collect(): void {}
 
   async whenIdle(): Promise<void> {}
 
-  /** Goes on until `signal`: another node may have left something at any time. */
+  /** Repeats until `signal` aborts: another node may leave something to remove at any time. */
   async sweep(signal: AbortSignal): Promise<void> {
     const { graceMs, log } = this.#parts
     while (!signal.aborted) {
@@ -92,16 +92,16 @@ export class SharedContents implements Contents {
     }
   }
 
-  async #wholeOf(staged: StagedBlob): Promise<WholeContent> {
+  async #publish(staged: StagedBlob): Promise<WholeContent> {
     const { sha256, size } = staged
     if (staged instanceof SmallBlob) return { sha256, size, bytes: staged.bytes }
     const key = await this.#parts.backend.publish(staged)
-    // A sweep takes bytes without a row for a crash's once they are as old as the whole of it.
+    // A sweep removes blobs without a row that are older than `graceMs`: the row must be there well before that.
     const adoptUntilMs = (staged.begunMs ?? performance.now()) + this.#parts.graceMs / 2
     return { sha256, size, key, adoptUntilMs }
   }
 
-  /** The copy that is here already stays, for other nodes may be reading it, unless it is not what its hash says. */
+  /** Replaces an earlier blob of this content if it is damaged. An intact one stays, for other nodes may be reading it. */
   async #replaceDamaged({ sha256, size, key }: WholeContent): Promise<void> {
     const { backend, store, log } = this.#parts
     const former = key === undefined ? undefined : (await findBlob(store, sha256))?.key
@@ -113,10 +113,10 @@ export class SharedContents implements Contents {
   }
 
   /**
-   * Bytes that were here already, or that nobody wants after all, go at once. Those of an upload whose outcome is
-   * unknown are left to the sweep.
+   * Runs `work`, then removes the uploaded blob at once if the table does not refer to it: an earlier one stays, or the work
+   * was refused. Where the outcome is unknown, the blob is left to the sweep.
    */
-  async #unlessSpare<Result>({ sha256, key }: WholeContent, work: () => Promise<Result>): Promise<Result> {
+  async #removeIfSpare<Result>({ sha256, key }: WholeContent, work: () => Promise<Result>): Promise<Result> {
     let isKnown = false
     try {
       const result = await work()

@@ -1,5 +1,5 @@
-// Blobs as files of a folder that several nodes have mounted: as `disk.ts`, but under random names, and what another node is
-// writing is left alone.
+// Blobs as files of a folder that several nodes have mounted: as in `disk.ts`, but with random names (keys), and unpublished
+// files of other nodes are removed only when they are old.
 
 import { randomBytes } from 'node:crypto'
 import { readdir, stat, unlink } from 'node:fs/promises'

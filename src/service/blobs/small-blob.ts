@@ -1,5 +1,5 @@
-// Small contents live in the database: they become durable in the same commit as the row that refers to them, where a file
-// would cost an fsync of its own and another of its folder.
+// Small contents are kept in the database: they become durable in the same commit as the row that refers to them. A file
+// would cost two fsyncs, its own and its folder's.
 
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -8,7 +8,7 @@ import type { BlobBackend, BlobWriter, StagedBlob } from './backend.ts'
 /** Contents up to this size are kept in the database. */
 export const smallBytes: number = 32 * 1024
 
-/** Staged in memory alone. */
+/** A staged content in memory. */
 export class SmallBlob implements StagedBlob {
   readonly bytes: Buffer
   readonly sha256: string
@@ -29,7 +29,7 @@ export class SmallBlob implements StagedBlob {
   discard(): void {}
 }
 
-/** Stages in memory while the content is small, then in `backend`. */
+/** Stages a content in memory up to `memoryBytes`, a longer one in `backend`. */
 export class SpillingWriter implements BlobWriter {
   readonly #backend: Pick<BlobBackend, 'stage'>
   readonly #memoryBytes: number

@@ -1,5 +1,5 @@
-// Takes away bytes that nothing refers to any more: contents by the table, and what a crash left without a row by looking
-// through all there is, once in a while. One node at a time.
+// The sweep of a service with several servers ("nodes"). One node at a time removes contents to which no document refers, by
+// their table. Once per `graceMs` one node also lists the backend, and removes blobs that a crash left without a row.
 
 import type { Log } from '../../log.ts'
 import type { Store } from '../store/database.ts'
@@ -17,7 +17,7 @@ export interface SharedContentsParts {
   readonly store: Store
   readonly commits: Commits
   readonly now: () => number
-  /** How long content that nothing refers to is kept, in milliseconds: longer than any transaction and any request. */
+  /** How long a content is kept after its last reference, in milliseconds: longer than any transaction and any request. */
   readonly graceMs: number
   readonly log: Log
 }
@@ -25,19 +25,21 @@ export interface SharedContentsParts {
 export async function sweepOnce(parts: SharedContentsParts, signal: AbortSignal): Promise<void> {
   const { backend, store, now, graceMs } = parts
   while (!signal.aborted) {
-    // The row goes first: bytes without a row are found below, a row without bytes would be a document's.
-    const gone = await transact(store, async (transaction) =>
+    // The row is deleted before its blob: a crash in between leaves a blob without a row, which the listing below finds, and
+    // never a row without a blob, to which a new document could refer.
+    const removed = await transact(store, async (transaction) =>
       (await tryLock(transaction, 'sweeping'))
         ? takeUnreferenced(transaction, now() - graceMs, batchBlobs)
         : undefined,
     )
-    if (gone === undefined) break
-    for (const { key } of gone) if (key !== null) await backend.remove(key)
+    if (removed === undefined) break
+    // Small contents have no key: their bytes were in the row.
+    for (const { key } of removed) if (key !== null) await backend.remove(key)
   }
-  if (signal.aborted || !(await isListingDue(parts))) return
+  if (signal.aborted || !(await claimListing(parts))) return
   const before = now() - graceMs
   await backend.dropStaged(before)
-  if (!(await knowsSome(parts, before))) return
+  if (!(await isDatabaseOfBackend(parts, before))) return
   for await (const keys of backend.listBefore(before)) {
     if (signal.aborted) return
     for (let at = 0; at < keys.length; at += batchBlobs) {
@@ -48,11 +50,11 @@ export async function sweepOnce(parts: SharedContentsParts, signal: AbortSignal)
   }
 }
 
-/**
- * False where there are contents and the database knows none of them: a new database, or another service's, in front of
- * somebody's documents. Bytes that crashes left behind wait until the database knows a content.
- */
-async function knowsSome({ backend, store, log }: SharedContentsParts, before: number): Promise<boolean> {
+/** False where the backend has blobs and the database has a row for none: it may be another service's, and all would be removed. */
+async function isDatabaseOfBackend(
+  { backend, store, log }: SharedContentsParts,
+  before: number,
+): Promise<boolean> {
   let count = 0
   for await (const keys of backend.listBefore(before)) {
     for (let at = 0; at < keys.length; at += batchBlobs)
@@ -67,19 +69,19 @@ async function knowsSome({ backend, store, log }: SharedContentsParts, before: n
   return false
 }
 
-/** Once within the time unreferenced content is kept, by whichever node is first. */
-async function isListingDue({ store, now, graceMs }: SharedContentsParts): Promise<boolean> {
-  const is = { name: 'listing', done_at: now() }
-  const taken = await sharedStore(store)
+/** Records in `upkeep` that this node lists the blobs now. False where a node did so within the last `graceMs`. */
+async function claimListing({ store, now, graceMs }: SharedContentsParts): Promise<boolean> {
+  const row = { name: 'listing', done_at: now() }
+  const claimed = await sharedStore(store)
     .insertInto('upkeep')
-    .values(is)
+    .values(row)
     .onConflict((conflict) =>
       conflict
         .column('name')
-        .doUpdateSet({ done_at: is.done_at })
-        .where('upkeep.done_at', '<=', is.done_at - graceMs),
+        .doUpdateSet({ done_at: row.done_at })
+        .where('upkeep.done_at', '<=', row.done_at - graceMs),
     )
     .returning('name')
     .execute()
-  return taken.length > 0
+  return claimed.length > 0
 }

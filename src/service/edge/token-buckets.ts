@@ -5,13 +5,13 @@
 const burstMs = 10_000
 const maxNames = 10_000
 /** Less than a hundredth of what a second allows is kept for the next time. */
-const worthTellingMs = 10
-const maxTold = 1_000
+const leastSharedMs = 10
+const maxSharedNames = 1_000
 
 interface Bucket {
   fullAt: number
   /** The requests taken and not told to the tally yet, as the time they take to come again. */
-  untoldMs: number
+  unsharedMs: number
 }
 
 /** Adds what was taken, by name, and answers after how long each of them is full again: for all nodes together. Milliseconds. */
@@ -34,7 +34,7 @@ export class TokenBuckets {
   take(name: string): number {
     if (this.#costMs === 0) return 0
     const now = this.#now()
-    const bucket = this.#buckets.get(name) ?? { fullAt: now, untoldMs: 0 }
+    const bucket = this.#buckets.get(name) ?? { fullAt: now, unsharedMs: 0 }
     this.#buckets.delete(name)
     this.#buckets.set(name, bucket)
     if (this.#buckets.size > maxNames) this.#forgetOldest()
@@ -42,29 +42,29 @@ export class TokenBuckets {
     const overMs = fullAt - now - burstMs
     if (overMs > 0) return Math.ceil(overMs / 1000)
     bucket.fullAt = fullAt
-    bucket.untoldMs += this.#costMs
+    bucket.unsharedMs += this.#costMs
     return 0
   }
 
   /** Tells what was taken here, and takes over what others took. Rejects as `tally` does; the next one tells it then. */
   async share(tally: Tally): Promise<void> {
-    const told = new Map<string, number>()
+    const taken = new Map<string, number>()
     for (const [name, bucket] of this.#buckets) {
-      if (bucket.untoldMs < worthTellingMs) continue
-      told.set(name, bucket.untoldMs)
-      bucket.untoldMs = 0
-      if (told.size === maxTold) break
+      if (bucket.unsharedMs < leastSharedMs) continue
+      taken.set(name, bucket.unsharedMs)
+      bucket.unsharedMs = 0
+      if (taken.size === maxSharedNames) break
     }
-    if (told.size === 0) return
+    if (taken.size === 0) return
     try {
-      for (const [name, fullInMs] of await tally(told)) {
+      for (const [name, fullInMs] of await tally(taken)) {
         const bucket = this.#buckets.get(name)
-        if (bucket !== undefined) bucket.fullAt = this.#now() + fullInMs + bucket.untoldMs
+        if (bucket !== undefined) bucket.fullAt = this.#now() + fullInMs + bucket.unsharedMs
       }
     } catch (error) {
-      for (const [name, ms] of told) {
+      for (const [name, ms] of taken) {
         const bucket = this.#buckets.get(name)
-        if (bucket !== undefined) bucket.untoldMs += ms
+        if (bucket !== undefined) bucket.unsharedMs += ms
       }
       throw error
     }

@@ -10,13 +10,13 @@ import type { Store } from '../store/database.ts'
 import { adopt, type WholeContent } from '../store/postgres/blobs.ts'
 import { sharedStore } from '../store/postgres/database.ts'
 import { MoveError } from './move-error.ts'
-import type { Source, SourceContent } from './source.ts'
+import type { MoveSource, SourceContent } from './source.ts'
 
 const batchContents = 500
 /** To a bucket most of the time is waiting. */
 const atOnce = 4
 
-export interface Target {
+export interface MoveTarget {
   readonly store: Store
   readonly backend: SharedBackend
   /** Milliseconds since the epoch. */
@@ -24,7 +24,7 @@ export interface Target {
 }
 
 /** Not what its digest says, or not to be read. */
-export interface DamagedSource extends SourceContent {
+export interface DamagedSourceContent extends SourceContent {
   /** SHA-256 of what there is of it; undefined where it cannot be read. */
   readonly kept: string | undefined
 }
@@ -32,14 +32,14 @@ export interface DamagedSource extends SourceContent {
 export interface MovedContents {
   readonly copied: number
   /** Not copied. */
-  readonly damaged: readonly DamagedSource[]
+  readonly damaged: readonly DamagedSourceContent[]
   /** Not there any more. */
   readonly gone: readonly SourceContent[]
 }
 
 /** Copies what is missing. Throws a MoveError where the other store damages what it is given. */
-export async function moveContents(source: Source, target: Target): Promise<MovedContents> {
-  const found = { copied: 0, damaged: new Array<DamagedSource>(), gone: new Array<SourceContent>() }
+export async function moveContents(source: MoveSource, target: MoveTarget): Promise<MovedContents> {
+  const found = { copied: 0, damaged: new Array<DamagedSourceContent>(), gone: new Array<SourceContent>() }
   const contents = source.contents()
   for (let at = 0; at < contents.length; at += batchContents) {
     const batch = contents.slice(at, at + batchContents)
@@ -72,10 +72,10 @@ async function knownOf(store: Store, contents: readonly SourceContent[]): Promis
 }
 
 async function moveContent(
-  source: Source,
-  target: Target,
+  source: MoveSource,
+  target: MoveTarget,
   { sha256, isSmall }: SourceContent,
-): Promise<'copied' | 'gone' | Pick<DamagedSource, 'kept'>> {
+): Promise<'copied' | 'gone' | Pick<DamagedSourceContent, 'kept'>> {
   const { store, now } = target
   if (isSmall) {
     const bytes = source.small(sha256)
@@ -101,8 +101,8 @@ async function moveContent(
 
 /** Gives the other store what there is of a damaged content, for a transaction to come. */
 export async function keepDamaged(
-  source: Source,
-  target: Target,
+  source: MoveSource,
+  target: MoveTarget,
   { sha256, size, isSmall }: SourceContent,
 ): Promise<WholeContent> {
   const bytes = isSmall ? source.small(sha256) : undefined
@@ -118,8 +118,8 @@ export async function keepDamaged(
 }
 
 async function stage(
-  { dataDir }: Source,
-  { backend }: Target,
+  { dataDir }: MoveSource,
+  { backend }: MoveTarget,
   sha256: string,
 ): Promise<StagedBlob | 'unreadable' | 'gone'> {
   const chunks = createReadStream(join(dataDir, 'blobs', contentPath(sha256)))
@@ -137,7 +137,7 @@ async function stage(
 }
 
 /** Answers its key, once it was read back there. */
-async function publish({ backend }: Target, staged: StagedBlob): Promise<string> {
+async function publish({ backend }: MoveTarget, staged: StagedBlob): Promise<string> {
   const key = await backend.publish(staged)
   const hash = createHash('sha256')
   const bytes = staged.size === 0 ? [] : await backend.stream(key, 0, staged.size - 1)

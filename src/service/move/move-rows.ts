@@ -6,7 +6,7 @@ import type { Database, Store } from '../store/database.ts'
 import { adopt, type WholeContent } from '../store/postgres/blobs.ts'
 import { sharedStore } from '../store/postgres/database.ts'
 import { MoveError } from './move-error.ts'
-import type { Source } from './source.ts'
+import type { MoveSource } from './source.ts'
 import { type MovedTable, movedTables } from './tables.ts'
 
 export interface MovedRows {
@@ -24,7 +24,7 @@ export interface RowMove {
 }
 
 /** Throws a MoveError where the store has projects already. */
-export async function moveRows(source: Source, store: Store, move: RowMove): Promise<MovedRows> {
+export async function moveRows(source: MoveSource, store: Store, move: RowMove): Promise<MovedRows> {
   return store.transaction().execute(async (transaction) => {
     // Not bound by what a request may take.
     await sql`set local statement_timeout = 0`.execute(transaction)
@@ -56,7 +56,7 @@ export async function refuseUsed(store: Store): Promise<void> {
 
 async function moveAll(
   transaction: Transaction<Database>,
-  source: Source,
+  source: MoveSource,
   { id, secret, now, damaged }: RowMove,
 ): Promise<void> {
   await refuseUsed(transaction)
@@ -77,7 +77,7 @@ async function moveAll(
 
 async function moveTable(
   transaction: Transaction<Database>,
-  source: Source,
+  source: MoveSource,
   table: MovedTable,
 ): Promise<void> {
   const { name, columns } = table

@@ -16,10 +16,10 @@ import { openStore } from '../store/open-store.ts'
 import type { SharedPlace } from '../store/opened-store.ts'
 import type { WholeContent } from '../store/postgres/blobs.ts'
 import { lockDataDir } from '../store/service-lock.ts'
-import { type DamagedSource, type Target, keepDamaged, moveContents } from './move-contents.ts'
+import { type DamagedSourceContent, type MoveTarget, keepDamaged, moveContents } from './move-contents.ts'
 import { type MovedRows, isMoved, moveRows, refuseUsed } from './move-rows.ts'
 import { readMark, writeMark } from './moved-mark.ts'
-import { Source } from './source.ts'
+import { MoveSource } from './source.ts'
 
 /** Worth another pass while the service goes on. */
 const fewContents = 100
@@ -43,15 +43,15 @@ export async function moveStore(dataDir: string, place: SharedPlace): Promise<Mo
   const opened = await openStore(place)
   try {
     const backend = await openSharedBackend(place, opened.now)
-    const target: Target = { store: opened.store, backend, now: opened.now }
+    const target: MoveTarget = { store: opened.store, backend, now: opened.now }
     const mark = readMark(dataDir)
     if (mark === undefined || !(await isMoved(opened.store, mark.id))) await refuseUsed(opened.store)
-    const before = mark === undefined ? await copyWhileServed(dataDir, target) : { contents: 0 }
+    const before = mark === undefined ? await copyContents(dataDir, target) : { contents: 0 }
     const unlock = tryLock(dataDir)
     if (unlock === undefined) return { ...before, state: 'copied' }
     try {
       const startedAt = performance.now()
-      const moved = await finish(dataDir, target, mark?.id ?? randomUUID())
+      const moved = await moveRest(dataDir, target, mark?.id ?? randomUUID())
       const lastStepMs = Math.round(performance.now() - startedAt)
       return { ...moved, state: 'moved', contents: before.contents + moved.contents, lastStepMs }
     } finally {
@@ -62,8 +62,8 @@ export async function moveStore(dataDir: string, place: SharedPlace): Promise<Mo
   }
 }
 
-async function copyWhileServed(dataDir: string, target: Target): Promise<Copied> {
-  const source = new Source(dataDir)
+async function copyContents(dataDir: string, target: MoveTarget): Promise<Copied> {
+  const source = new MoveSource(dataDir)
   try {
     source.check()
     let contents = 0
@@ -71,14 +71,14 @@ async function copyWhileServed(dataDir: string, target: Target): Promise<Copied>
       const { copied, damaged } = await moveContents(source, target)
       contents += copied
       if (copied > fewContents && pass < maxPasses) continue
-      return { contents, ...told(source, damaged) }
+      return { contents, ...damageReport(source, damaged) }
     }
   } finally {
     source.close()
   }
 }
 
-function told(source: Source, damaged: readonly DamagedSource[]): Pick<Move, 'damaged'> {
+function damageReport(source: MoveSource, damaged: readonly DamagedSourceContent[]): Pick<Move, 'damaged'> {
   if (damaged.length === 0) return {}
   return {
     damaged: damaged.map(({ sha256, kept }) => damagedContent(sha256, kept, source.documentsOf(sha256))),
@@ -95,9 +95,9 @@ function tryLock(dataDir: string): (() => void) | undefined {
   }
 }
 
-async function finish(dataDir: string, target: Target, id: string): Promise<MovedRows & Copied> {
+async function moveRest(dataDir: string, target: MoveTarget, id: string): Promise<MovedRows & Copied> {
   await clearDetached(dataDir)
-  const source = new Source(dataDir)
+  const source = new MoveSource(dataDir)
   try {
     source.check()
     // Before there are two of it.
@@ -110,7 +110,7 @@ async function finish(dataDir: string, target: Target, id: string): Promise<Move
     const secret = (await loadSecret(join(dataDir, 'download-secret'))).current
     const rows = await moveRows(source, target.store, { id, secret, now: target.now(), damaged: asTheyAre })
     await writeMark(dataDir, { id, isDone: true })
-    return { ...rows, contents: copied, ...told(source, damaged) }
+    return { ...rows, contents: copied, ...damageReport(source, damaged) }
   } finally {
     source.close()
   }

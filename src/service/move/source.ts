@@ -20,7 +20,7 @@ export interface SourceContent {
   readonly isSmall: boolean
 }
 
-export class Source {
+export class MoveSource {
   readonly dataDir: string
   readonly #database: Libsql.Database
 

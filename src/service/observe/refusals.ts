@@ -8,29 +8,29 @@ import { silentLog } from '../../log.ts'
 
 const periodMs = 60_000
 /** Told apart in one period; the rest are one line. */
-const maxKinds = 100
+const maxCounters = 100
 const statuses: ReadonlySet<number> = new Set([401, 403])
 
-interface Refused {
+interface RefusalCounter {
   readonly fields: object
   /** Those that no line has told yet. */
-  times: number
+  unlogged: number
 }
 
 /** For a scope that authenticates. */
 export function auditRefusals(scope: FastifyInstance, { audit }: ServiceContext): void {
   if (audit === silentLog) return
-  const kinds = new Map<string, Refused>()
-  const tell = (fields: object, times: number): void =>
+  const counters = new Map<string, RefusalCounter>()
+  const logRefusal = (fields: object, times: number): void =>
     audit.info({ change: 'refused', ...fields, times }, 'refused')
-  const tellRest = (): void => {
-    for (const { fields, times } of kinds.values()) if (times > 0) tell(fields, times)
-    kinds.clear()
+  const logCounted = (): void => {
+    for (const { fields, unlogged: times } of counters.values()) if (times > 0) logRefusal(fields, times)
+    counters.clear()
   }
-  const timer = setInterval(tellRest, periodMs).unref()
+  const timer = setInterval(logCounted, periodMs).unref()
   scope.addHook('onClose', (_instance, done) => {
     clearInterval(timer)
-    tellRest()
+    logCounted()
     done()
   })
   scope.addHook('onResponse', (request, reply, done) => {
@@ -39,15 +39,15 @@ export function auditRefusals(scope: FastifyInstance, { audit }: ServiceContext)
       const address = clientAddress(request)
       const { keyId: key, method } = request
       const own = `${status} ${key} ${address}`
-      const name = kinds.has(own) || kinds.size < maxKinds ? own : 'others'
-      const known = kinds.get(name)
-      if (known !== undefined) known.times++
-      else if (name === 'others') kinds.set(name, { fields: { key: 'others' }, times: 1 })
+      const name = counters.has(own) || counters.size < maxCounters ? own : 'others'
+      const counter = counters.get(name)
+      if (counter !== undefined) counter.unlogged++
+      else if (name === 'others') counters.set(name, { fields: { key: 'others' }, unlogged: 1 })
       else {
         const path = request.url.split('?', 1)[0]
         const fields = { key, status, address, method, path, request: request.id }
-        kinds.set(name, { fields: { key, status, address }, times: 0 })
-        tell(fields, 1)
+        counters.set(name, { fields: { key, status, address }, unlogged: 0 })
+        logRefusal(fields, 1)
       }
     }
     done()

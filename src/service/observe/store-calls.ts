@@ -14,7 +14,7 @@ export interface StoreCall {
 const calls = channel('docmount:store-call')
 
 /** Measures `work` from its beginning to its answer. */
-export async function timed<Answer>(
+export async function timeStoreCall<Answer>(
   engine: StoreCall['engine'],
   operation: string,
   work: () => Promise<Answer>,

@@ -33,14 +33,14 @@ export class FieldValues {
   readonly values: (Comparable | undefined)[] = []
   readonly postings: Map<string, number[]> = new Map()
   readonly #distinct = new Set<string | undefined>()
-  present = 0
-  codes = 0
+  presentCount = 0
+  codeCount = 0
   hasAmountOrDay = false
   #near: Map<string, string[]> | undefined
   #newWords: string[] = []
   #numbers: NearNumbers | undefined
 
-  get distinct(): number {
+  get distinctCount(): number {
     return this.#distinct.size
   }
 
@@ -52,9 +52,9 @@ export class FieldValues {
       const value = comparableOf(one)
       this.values.push(value)
       if (value === undefined) continue
-      this.present++
+      this.presentCount++
       this.#distinct.add(exactKeysOf(value)[0])
-      if (isCodeLike(value)) this.codes++
+      if (isCodeLike(value)) this.codeCount++
       this.hasAmountOrDay ||= isAmountOrDay(value)
       for (const key of searchKeysOf(value)) this.#post(key, asset)
     }
@@ -83,9 +83,9 @@ export class FieldValues {
 
 /** `isName` marks the asset's own name or id: a key whenever its values are different everywhere. */
 export function assetFieldOf(name: string, known: FieldValues, isName: boolean): AssetField {
-  const { values, postings, present, distinct } = known
+  const { values, postings, presentCount: present, distinctCount: distinct } = known
   const isUnique = present > 0 && distinct === present
-  const isCode = present > 0 && known.codes >= present * 0.9
+  const isCode = present > 0 && known.codeCount >= present * 0.9
   return {
     name,
     values,

@@ -7,7 +7,7 @@ import type { Query, Term } from './query.ts'
 /** Assets compared with one item at most, the most promising first. */
 export const maxCandidates = 32
 /** Entries of the index looked at for one item beyond its rarest word: what most assets have tells little. */
-const maxVisited = 6_000
+const maxPostings = 6_000
 
 /** The assets whose key is the item's value or stands in it, ascending; several when its keys point to different ones. */
 export function keyMatchesOf(query: Query): number[] {
@@ -35,7 +35,7 @@ export function candidatesOf(
   const found: number[] = []
   let visited = 0
   for (const list of lists) {
-    if (visited > 0 && visited + list.length > maxVisited) break
+    if (visited > 0 && visited + list.length > maxPostings) break
     visited += list.length
     const rarity = Math.log1p(assetCount / list.length)
     for (const asset of list) {

@@ -10,7 +10,7 @@ import { candidatesOf, keyMatchesOf } from './candidates.ts'
 import { namesNoCode } from './code-similarity.ts'
 import type { Comparable } from './comparable.ts'
 import { daysApart } from './dates.ts'
-import { explanationOf } from './number-similarity.ts'
+import { explainedSimilarity } from './number-similarity.ts'
 import type { Query, Term } from './query.ts'
 import { countAlike } from './rarity.ts'
 import { type Kind, kindOf, similarityOf } from './similarity.ts'
@@ -43,17 +43,17 @@ const assumed: Readonly<Record<Kind, readonly number[]>> = {
   day: [1, 1, 2, 3, 8, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 5, 5, 4, 3, 2, 1].map((parts) => parts / 100),
 }
 /** Likeness from which the levels above the lowest begin. */
-const likenesses = [1e-9, 0.6, 0.85, 0.98]
+const similarityBounds = [1e-9, 0.6, 0.85, 0.98]
 /** Days from the asset's to the item's from which the levels above the lowest begin. */
-const distances = [-60, -14, -3, 0, 1, 4, 7, 10, 14, 18, 22, 26, 30, 35, 40, 46, 53, 61, 75, 95, 130]
+const dayBounds = [-60, -14, -3, 0, 1, 4, 7, 10, 14, 18, 22, 26, 30, 35, 40, 46, 53, 61, 75, 95, 130]
 /** A text of several rare words tells more than that one asset has it. */
-const mostNews = 1.6
+const maxInformationShare = 1.6
 /** A digit of a sum tells a little less than the logarithm of ten: first digits are not evenly spread. */
-const digitNews = 1.9
+const digitInformation = 1.9
 /** A word that another field has told already. */
 const againShare = 0.25
 /** Pairs taken to learn how far any two days lie apart. */
-const somePairs = 3_000
+const sampledPairs = 3_000
 
 /** Undefined where there are too few rows, or hardly any belong together as far as their values tell. */
 export function learnWeights(queries: readonly Query[], index: AssetIndex): LearntWeights | undefined {
@@ -64,7 +64,7 @@ export function learnWeights(queries: readonly Query[], index: AssetIndex): Lear
 }
 
 /** One field of the input against one of the table. */
-interface Column {
+interface FieldPair {
   /** Of pairs that belong together, how many reach each level. */
   shares: readonly number[]
   readonly assumed: readonly number[]
@@ -73,18 +73,18 @@ interface Column {
   sums: number[]
 }
 
-interface Field {
-  readonly column: Column
+interface FieldLevel {
+  readonly column: FieldPair
   readonly level: number
   /** Natural logarithm of how rarely others reach it. */
   readonly surprise: number
 }
 
 /** Two texts with something in common. */
-interface Texts {
+interface TextPair {
   readonly term: Term
   readonly own: Comparable
-  readonly column: Column
+  readonly column: FieldPair
   readonly level: number
   /** Assets that come as near. */
   readonly near: number
@@ -92,9 +92,9 @@ interface Texts {
 
 class Learning implements LearntWeights {
   readonly #index: AssetIndex
-  readonly #columns = new Map<string, Column>()
-  readonly #pairs = new Map<Query, Map<number, readonly Field[]>>()
-  readonly #likenesses = new Map<Comparable, Map<Comparable, number>>()
+  readonly #columns = new Map<string, FieldPair>()
+  readonly #pairs = new Map<Query, Map<number, readonly FieldLevel[]>>()
+  readonly #similarities = new Map<Comparable, Map<Comparable, number>>()
   /** By query, term and level: assets that come as near. */
   readonly #near = new Map<Query, readonly (readonly number[])[]>()
   readonly #queries: readonly Query[]
@@ -124,7 +124,7 @@ class Learning implements LearntWeights {
     return this.#oddsOf(fields)
   }
 
-  #oddsOf(fields: readonly Field[]): number {
+  #oddsOf(fields: readonly FieldLevel[]): number {
     let odds = this.leastOdds
     for (const { column, level, surprise } of fields)
       odds += Math.log(column.shares[level] ?? leastShare) + surprise
@@ -132,7 +132,7 @@ class Learning implements LearntWeights {
   }
 
   // One step: who belongs together as far as is known, and what follows from that.
-  #learn(candidates: readonly (readonly (readonly Field[])[])[]): void {
+  #learn(candidates: readonly (readonly (readonly FieldLevel[])[])[]): void {
     for (const column of this.#columns.values()) column.sums = column.sums.map(() => 0)
     let found = 0
     for (const pairs of candidates) {
@@ -151,14 +151,14 @@ class Learning implements LearntWeights {
     this.#share = Math.min(0.98, Math.max(0.05, found / this.#queries.length))
   }
 
-  #candidatesOf(query: Query): (readonly Field[])[] {
+  #candidatesOf(query: Query): (readonly FieldLevel[])[] {
     const assets = [...new Set([...keyMatchesOf(query), ...candidatesOf(query, this.#index.assets.length)])]
     const near = query.terms.map(({ field, value }) => {
-      const counts = likenesses.map(() => 0)
+      const counts = similarityBounds.map(() => 0)
       for (const asset of assets) {
         const own = field.values[asset]
         if (own === undefined) continue
-        for (let level = levelOf(likenesses, this.#likeness(field, value, own)); level > 0; level--)
+        for (let level = levelOf(similarityBounds, this.#similarityOf(field, value, own)); level > 0; level--)
           counts[level - 1]!++
       }
       return counts
@@ -170,23 +170,23 @@ class Learning implements LearntWeights {
     })
   }
 
-  #compare(query: Query, asset: number): Field[] {
-    const fields: Field[] = []
-    const texts: Texts[] = []
+  #compare(query: Query, asset: number): FieldLevel[] {
+    const fields: FieldLevel[] = []
+    const texts: TextPair[] = []
     for (const [at, term] of query.terms.entries()) {
       const own = term.field.values[asset]
       if (own === undefined) continue
       const kind = kindOf(term.value, own, term.field.isCode)
       const column = this.#columnOf(term, kind)
       if (kind === 'day') {
-        const level = levelOf(distances, daysApart(term.value.days, own.days))
+        const level = levelOf(dayBounds, daysApart(term.value.days, own.days))
         fields.push({ column, level, surprise: column.surprises?.[level] ?? 0 })
         continue
       }
-      const similarity = this.#likeness(term.field, term.value, own)
+      const similarity = this.#similarityOf(term.field, term.value, own)
       if (kind === 'code' && similarity === 0 && namesNoCode(term.value)) continue
       const level =
-        kind === 'number' ? levelOfNumber(term.value, own, similarity) : levelOf(likenesses, similarity)
+        kind === 'number' ? levelOfNumber(term.value, own, similarity) : levelOf(similarityBounds, similarity)
       const near = this.#near.get(query)?.[at] ?? []
       if (kind === 'text' && level > 0) texts.push({ term, own, column, level, near: near[level - 1] ?? 0 })
       else fields.push({ column, level, surprise: this.#surpriseOf(term, own, { level, similarity, near }) })
@@ -195,7 +195,7 @@ class Learning implements LearntWeights {
   }
 
   // Words tell once: of a city whose name its airport bears, the second mention is no news.
-  #surprisesOfTexts(texts: readonly Texts[]): Field[] {
+  #surprisesOfTexts(texts: readonly TextPair[]): FieldLevel[] {
     const total = this.#index.assets.length
     const told = texts.map(({ term: { field, value }, own, column, level, near }) => {
       const words = [...sharedWords(value, own)].map(([word, likeness]): [string, number] => {
@@ -206,7 +206,7 @@ class Learning implements LearntWeights {
       if (words.length === 0) words.push([own.compact, Math.log(total / Math.max(1, near))])
       const all = words.reduce((sum, [, news]) => sum + news, 0)
       const count = field.postings.get(`t:${own.compact}`)?.length ?? 1
-      const most = count > 1 ? Math.log(total / count) : mostNews * Math.log(total)
+      const most = count > 1 ? Math.log(total / count) : maxInformationShare * Math.log(total)
       return { column, level, words, all, most }
     })
     const known = new Set<string>()
@@ -234,7 +234,7 @@ class Learning implements LearntWeights {
       const [number] = own.numbers
       // A sum that one asset has, to the cent, tells more than that; a round one does not.
       if (alike === 1 && similarity >= 1 && number !== undefined && !field.isCode)
-        return Math.min(mostNews * Math.log(total), digitNews * digitsOf(number))
+        return Math.min(maxInformationShare * Math.log(total), digitInformation * digitsOf(number))
       return Math.log(
         total / Math.min(total, Math.max(1, alike, similarity >= 1 ? 0 : (near[level - 1] ?? 0))),
       )
@@ -244,15 +244,15 @@ class Learning implements LearntWeights {
   }
 
   /** Many items have the same values. */
-  #likeness(field: Term['field'], value: Comparable, own: Comparable): number {
-    let known = this.#likenesses.get(value)
-    if (known === undefined) this.#likenesses.set(value, (known = new Map()))
+  #similarityOf(field: Term['field'], value: Comparable, own: Comparable): number {
+    let known = this.#similarities.get(value)
+    if (known === undefined) this.#similarities.set(value, (known = new Map()))
     let likeness = known.get(own)
     if (likeness === undefined) known.set(own, (likeness = similarityOf(value, own, field)))
     return likeness
   }
 
-  #columnOf({ cell, field }: Term, kind: Kind): Column {
+  #columnOf({ cell, field }: Term, kind: Kind): FieldPair {
     const name = `${kind} ${cell.key}\0${field.name}`
     let column = this.#columns.get(name)
     if (column === undefined) {
@@ -267,20 +267,20 @@ class Learning implements LearntWeights {
     const given = this.#queries.flatMap(({ terms }) =>
       terms.filter((term) => term.cell.key === key && term.field === field),
     )
-    const counts = [...distances, 0].map(() => 1)
-    for (let at = 0; at < somePairs; at++) {
+    const counts = [...dayBounds, 0].map(() => 1)
+    for (let at = 0; at < sampledPairs; at++) {
       const own = field.values[(at * 7919) % field.values.length]
       const { value } = given[(at * 104_729) % given.length] ?? {}
       if (own === undefined || value === undefined || own.days.length === 0 || value.days.length === 0)
         continue
-      counts[levelOf(distances, daysApart(value.days, own.days))]!++
+      counts[levelOf(dayBounds, daysApart(value.days, own.days))]!++
     }
     const all = counts.reduce((sum, count) => sum + count, 0)
     return counts.map((count) => Math.log(all / count))
   }
 }
 
-function sharesOf({ sums, assumed: before }: Column): number[] {
+function sharesOf({ sums, assumed: before }: FieldPair): number[] {
   const all = sums.reduce((sum, each) => sum + each, assumedPairs)
   // Days beside one another are as usual as one another.
   const seen = before === assumed.day ? sums.map((_, level) => smoothed(sums, level)) : sums
@@ -297,7 +297,7 @@ function levelOfNumber(given: Comparable, own: Comparable, similarity: number): 
   if (similarity >= 1) return 4
   if (similarity === 0) return 0
   const explained = Math.max(
-    ...given.numbers.flatMap((one) => own.numbers.map((other) => explanationOf(one, other))),
+    ...given.numbers.flatMap((one) => own.numbers.map((other) => explainedSimilarity(one, other))),
   )
   if (explained >= 0.9) return 3
   return explained > 0 ? 2 : 1

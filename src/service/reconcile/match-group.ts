@@ -45,7 +45,7 @@ const clearScore = 8_500
 const sureScore = 8_000
 
 /** Of an item that got no asset, so many of the nearest are told. */
-const toldCandidates = 3
+const nearestListed = 3
 
 /** One outcome per query, in order; a match has at least the score `least`. */
 export function matchGroup(
@@ -127,7 +127,7 @@ function unmatched(
   const keyMatches = keyMatchesOf(query)
   const [best, ...others] = rank(query, promising(query, index), usual, learnt)
   if (best === undefined) return { kind: 'nothing alike' }
-  const next = others.slice(0, toldCandidates - 1).filter(({ score }) => score > 0)
+  const next = others.slice(0, nearestListed - 1).filter(({ score }) => score > 0)
   const by = takenBy.get(best.asset)
   if (by !== undefined && (best.score >= least || keyMatches.includes(best.asset))) {
     return { kind: 'taken', ...best, by, next }

@@ -4,7 +4,7 @@ import type { Comparable } from './comparable.ts'
 
 /** Assets told at most. */
 const maxNear = 48
-const maxApart = 0.06
+const maxRelativeDistance = 0.06
 
 export interface NearNumbers {
   /** Assets whose number lies within 6 % of this one without being equal, nearest first. */
@@ -19,7 +19,7 @@ export function nearNumbersOf(values: readonly (Comparable | undefined)[]): Near
     .sort((a, b) => a.number - b.number || a.asset - b.asset)
   return {
     near(number) {
-      const limit = Math.abs(number) * maxApart
+      const limit = Math.abs(number) * maxRelativeDistance
       let above = lowerBound(sorted, number)
       let below = above - 1
       const near: number[] = []

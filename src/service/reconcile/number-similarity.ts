@@ -11,32 +11,32 @@ const largestFeeShare = 0.1
 /** Half a cent, and what binary arithmetic adds. */
 const tolerance = 0.0051
 
-const explained = 0.95
-const instalment = 0.75
-const swapped = 0.75
-const unexplained = 0.9
+const discountSimilarity = 0.95
+const instalmentSimilarity = 0.75
+const swappedSimilarity = 0.75
+const maxUnexplainedSimilarity = 0.9
 
 /** 1 for the same number, 0 for different ones. `given` is what came, `own` what the asset says. */
-export function closeness(given: number, own: number): number {
+export function similarityOfNumbers(given: number, own: number): number {
   if (given === own) return 1
   const apart = Math.abs(given - own) / Math.max(Math.abs(given), Math.abs(own))
   // Whole numbers are equal or not; others may have lost their last digit to binary arithmetic.
   if (apart < 1e-9 && !(Number.isInteger(given) && Number.isInteger(own))) return 1
-  return Math.max(explanationOf(given, own), (1 - apart * 10) * unexplained)
+  return Math.max(explainedSimilarity(given, own), (1 - apart * 10) * maxUnexplainedSimilarity)
 }
 
 /** How much of a likeness the difference is by itself; 0 where it has no name. */
-export function explanationOf(given: number, own: number): number {
+export function explainedSimilarity(given: number, own: number): number {
   if (given <= 0 || own <= 0) return 0
   const less = own - given
   if (less > 0) {
-    if (discounts.some((percent) => isSame(given, own * (1 - percent / 100)))) return explained
+    if (discounts.some((percent) => isSame(given, own * (1 - percent / 100)))) return discountSimilarity
     const isRound = isSame(less / feeStep, Math.round(less / feeStep))
-    if (isRound && less <= Math.min(largestFee, own * largestFeeShare)) return explained
-    if (isTelling(own) && isSame(given, own / 2)) return instalment
+    if (isRound && less <= Math.min(largestFee, own * largestFeeShare)) return discountSimilarity
+    if (isDistinctive(own) && isSame(given, own / 2)) return instalmentSimilarity
   }
-  if (Number.isInteger(given) && !Number.isInteger(own) && Math.abs(less) < 1) return explained
-  return isTelling(own) && areSwapped(given, own) ? swapped : 0
+  if (Number.isInteger(given) && !Number.isInteger(own) && Math.abs(less) < 1) return discountSimilarity
+  return isDistinctive(own) && areSwapped(given, own) ? swappedSimilarity : 0
 }
 
 function isSame(a: number, b: number): boolean {
@@ -44,7 +44,7 @@ function isSame(a: number, b: number): boolean {
 }
 
 /** Three digits and more before the zeros at the end: of round numbers many are halves of others. */
-function isTelling(number: number): boolean {
+function isDistinctive(number: number): boolean {
   return centsOf(number).replace(/0+$/, '').length >= 3
 }
 

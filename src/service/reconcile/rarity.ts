@@ -2,7 +2,7 @@
 
 import { type Comparable, exactKeysOf } from './comparable.ts'
 import { isFormal } from './formal-words.ts'
-import { explanationOf } from './number-similarity.ts'
+import { explainedSimilarity } from './number-similarity.ts'
 
 const leastRarity = 0.25
 const strangeWordRarity = 0.5
@@ -26,7 +26,7 @@ export function rarityOf(field: Field, given: Comparable, own: Comparable, simil
 export function countAlike(field: Field, given: Comparable, own: Comparable, similarity: number): number {
   if (similarity < 1 && given.numbers.length > 0 && own.numbers.length > 0) {
     const [number = 0] = given.numbers
-    const isExplained = own.numbers.some((other) => explanationOf(number, other) > 0)
+    const isExplained = own.numbers.some((other) => explainedSimilarity(number, other) > 0)
     if (isExplained) return commonest(field, [own, given])
     // The further apart, the more others are as near.
     const distance = Math.min(...own.numbers.map((other) => Math.abs(other - number)))

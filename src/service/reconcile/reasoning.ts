@@ -8,8 +8,8 @@ import type { Query, Term } from './query.ts'
 import { agreement, fullScore, termSimilarity } from './score.ts'
 
 /** Items told one by one; of the rest only the number. */
-const maxToldItems = 25
-const maxToldFields = 12
+const maxListedItems = 25
+const maxListedFields = 12
 const maxShownCharacters = 60
 
 /** The assets of one run, and how good a match has to be. */
@@ -20,7 +20,7 @@ export interface Run {
 }
 
 /** An item with what became of it. */
-export interface Told {
+export interface MatchedItem {
   readonly query: Query
   readonly outcome: Outcome
 }
@@ -29,24 +29,24 @@ type Match = Extract<Outcome, { kind: 'key' | 'likeness' }>
 type Miss = Exclude<Outcome, Match>
 
 /** The sentences of one reconciliation; `groups` as they were matched, with the score that a match needs. */
-export function reasoningOf(groups: readonly (readonly Told[])[], index: AssetIndex, least: number): string {
+export function reasoningOf(groups: readonly (readonly MatchedItem[])[], index: AssetIndex, least: number): string {
   const count = index.assets.length
   const items = groups.flat()
   if (items.length === 0) return 'Nothing to match: the input holds no value.'
   const matched = items.filter(({ outcome }) => isMatch(outcome)).length
   // Those without an asset before the others, and all of them in their order.
-  const isTold = (told: Told): boolean => chosen.has(told)
+  const isTold = (told: MatchedItem): boolean => chosen.has(told)
   const chosen = new Set(
     [
       ...items.filter(({ outcome }) => !isMatch(outcome)),
       ...items.filter(({ outcome }) => isMatch(outcome)),
-    ].slice(0, maxToldItems),
+    ].slice(0, maxListedItems),
   )
   const sentences = groups.flatMap((group) =>
     group.filter(isTold).map((told) => sentenceOf(told, group, { index, least })),
   )
   if (items.length === 1) return sentences.join('')
-  const rest = items.length - maxToldItems
+  const rest = items.length - maxListedItems
   return [
     `${matched} of ${items.length} items matched, among ${counted(count, 'asset')}.`,
     ...sentences,
@@ -60,13 +60,13 @@ export function isMatch(outcome: Outcome): outcome is Match {
 }
 
 /** Why the item got its asset, or none: one item's sentences, without its label. */
-export function reasonOf({ query, outcome }: Told, group: readonly Told[], run: Run): string {
+export function reasonOf({ query, outcome }: MatchedItem, group: readonly MatchedItem[], run: Run): string {
   return isMatch(outcome)
     ? matchedSentence(query, outcome, run.index)
     : `No asset matched: ${whyNot(query, outcome, group, run)}`
 }
 
-function sentenceOf(told: Told, group: readonly Told[], run: Run): string {
+function sentenceOf(told: MatchedItem, group: readonly MatchedItem[], run: Run): string {
   const { label } = told.query.item
   const sentence = reasonOf(told, group, run)
   return label === '' ? sentence : `${label}: ${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1)}`
@@ -81,7 +81,7 @@ function matchedSentence(query: Query, outcome: Match, index: AssetIndex): strin
   ].join('')
 }
 
-function whyNot(query: Query, outcome: Miss, group: readonly Told[], { index, least }: Run): string {
+function whyNot(query: Query, outcome: Miss, group: readonly MatchedItem[], { index, least }: Run): string {
   if (outcome.kind === 'no value') return 'no value is given.'
   if (outcome.kind === 'nothing alike') {
     if (index.assets.length === 0) return 'the table has no assets.'
@@ -166,7 +166,7 @@ function alternatives(terms: readonly Term[]): string {
 }
 
 function listed(names: readonly string[], joint = 'and'): string {
-  const told = names.slice(0, maxToldFields)
+  const told = names.slice(0, maxListedFields)
   if (names.length > told.length) return `${told.join(', ')} ${joint} ${names.length - told.length} more`
   return told.length <= 1 ? told.join('') : `${told.slice(0, -1).join(', ')} ${joint} ${told.at(-1) ?? ''}`
 }

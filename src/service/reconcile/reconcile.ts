@@ -7,7 +7,7 @@ import { type Cell, type Group, blankOf, groupOfRows, shapeOf, writeAt } from '.
 import { matchGroup } from './match-group.ts'
 import { type Query, queryOf } from './query.ts'
 import { fieldKeyOf } from './normalise.ts'
-import { type Run, type Told, isMatch, reasonOf, reasoningOf } from './reasoning.ts'
+import { type Run, type MatchedItem, isMatch, reasonOf, reasoningOf } from './reasoning.ts'
 import { fullScore, leastScore } from './score.ts'
 
 export interface ReconcileInput {
@@ -51,13 +51,13 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
   if (groups.reduce((sum, { items }) => sum + items.length, 0) > maxItems) {
     throw new RangeError(`one run matches at most ${maxItems} items: send several smaller ones`)
   }
-  const told = groups.map((group) => tell(group, run))
+  const told = groups.map((group) => matchItems(group, run))
   const all = told.flat()
   for (const group of told) {
     for (const one of group) {
       const { query, outcome } = one
       for (const cell of query.item.cells) {
-        const own = index.field(cell.key) === undefined ? ofTheMatch.get(fieldKeyOf(cell.key)) : undefined
+        const own = index.field(cell.key) === undefined ? matchKeys.get(fieldKeyOf(cell.key)) : undefined
         if (own !== undefined) writeAt(data, cell.path, own(one, group, run))
         else if (isMatch(outcome)) writeAt(data, cell.path, answerOf(query, cell, outcome.asset, index))
       }
@@ -88,11 +88,11 @@ function checkFiles(files: readonly RowsFile[]): void {
       }
 }
 
-type OfTheMatch = (one: Told, group: readonly Told[], run: Run) => string | number | null
+type MatchAnswer = (one: MatchedItem, group: readonly MatchedItem[], run: Run) => string | number | null
 
 /** Keys that ask for the match itself, where no field of that name exists. */
-const ofTheMatch: ReadonlyMap<string, OfTheMatch> = new Map<string, OfTheMatch>([
-  ['matchscore', scoreTold],
+const matchKeys: ReadonlyMap<string, MatchAnswer> = new Map<string, MatchAnswer>([
+  ['matchscore', scoreAnswer],
   ['matchreason', reasonOf],
 ])
 
@@ -115,7 +115,7 @@ function withoutThreshold(data: ReconcileInput['data']): ReconcileInput['data'] 
 }
 
 /** 0 … 1; null where nothing matched. */
-function scoreTold({ outcome }: Told): number | null {
+function scoreAnswer({ outcome }: MatchedItem): number | null {
   return isMatch(outcome) ? outcome.score / fullScore : null
 }
 
@@ -141,7 +141,7 @@ function freeKey(data: Readonly<Record<string, unknown>>, name: string): string 
   return key
 }
 
-function tell(group: Group, { index, least }: Run): Told[] {
+function matchItems(group: Group, { index, least }: Run): MatchedItem[] {
   const guesses = guessFields(group.items, index)
   const queries = group.items.map((item) => queryOf(item, group.shared, index, guesses))
   const outcomes = matchGroup(queries, index, least)
@@ -163,7 +163,7 @@ function answerOf(query: Query, cell: Cell, asset: number, index: AssetIndex): u
 }
 
 // A single value beside lists: what all matched assets have, null where they disagree.
-function commonAnswer(all: readonly Told[], shared: Cell, index: AssetIndex): unknown {
+function commonAnswer(all: readonly MatchedItem[], shared: Cell, index: AssetIndex): unknown {
   const answers = new Map<string, unknown>()
   for (const { query, outcome } of all) {
     if (!query.shared.includes(shared) || !isMatch(outcome)) continue

@@ -3,7 +3,7 @@
 import { codeSimilarity } from './code-similarity.ts'
 import type { Comparable } from './comparable.ts'
 import { daysApart } from './dates.ts'
-import { closeness } from './number-similarity.ts'
+import { similarityOfNumbers } from './number-similarity.ts'
 import { type WordWeight, textSimilarity } from './text-similarity.ts'
 
 /** As what two values are compared. */
@@ -38,7 +38,7 @@ function numberSimilarity(a: Comparable, b: Comparable, isCode: boolean): number
   if (a.unit !== undefined && b.unit !== undefined && a.unit !== b.unit) return 0
   let best = 0
   for (const x of a.numbers) {
-    for (const y of b.numbers) best = Math.max(best, closeness(x, y))
+    for (const y of b.numbers) best = Math.max(best, similarityOfNumbers(x, y))
   }
   return isCode && best < 1 ? 0 : best
 }

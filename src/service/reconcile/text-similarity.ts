@@ -21,14 +21,14 @@ const cutSimilarity = 0.9
 const leastContainedSimilarity = 0.8
 
 /** Only legal forms, forms of address and spaces differ. */
-const sameButForm = 0.99
+const coreSimilarity = 0.99
 
 /** How telling a word is, above 0 … 1. */
 export type WordWeight = (word: string) => number
 
 /** 0 … 0.99: equal texts are not asked for. */
 export function textSimilarity(a: Comparable, b: Comparable, weightOf: WordWeight): number {
-  if (a.core === b.core) return sameButForm
+  if (a.core === b.core) return coreSimilarity
   const isLong = a.words.length > maxComparedWords || b.words.length > maxComparedWords
   const whole = Math.max(
     levenshteinRatio(a.compact, b.compact),
@@ -48,8 +48,8 @@ export function levenshteinRatio(a: string, b: string): number {
 
 // The share of the words, by weight, that have their like in the other text.
 function alignedWords(a: readonly string[], b: readonly string[], weightOf: WordWeight): number {
-  const left = foundWeight(a, weightOf, (word) => mostAlike(b, (own) => wordSimilarity(word, own)))
-  const right = foundWeight(b, weightOf, (own) => mostAlike(a, (word) => wordSimilarity(word, own)))
+  const left = foundWeight(a, weightOf, (word) => greatestSimilarity(b, (own) => wordSimilarity(word, own)))
+  const right = foundWeight(b, weightOf, (own) => greatestSimilarity(a, (word) => wordSimilarity(word, own)))
   const share = (left.found + right.found) / (left.total + right.total)
   const shorter = left.total < right.total ? left : right
   const contained = shorter.found / shorter.total
@@ -62,7 +62,7 @@ function alignedWords(a: readonly string[], b: readonly string[], weightOf: Word
 export function sharedWords(given: Comparable, own: Comparable): Map<string, number> {
   const shared = new Map<string, number>()
   for (const word of own.words.slice(0, maxComparedWords)) {
-    const likeness = mostAlike(given.words.slice(0, maxComparedWords), (one) => wordSimilarity(one, word))
+    const likeness = greatestSimilarity(given.words.slice(0, maxComparedWords), (one) => wordSimilarity(one, word))
     if (likeness > 0) shared.set(word, likeness)
   }
   return shared
@@ -83,7 +83,7 @@ function foundWeight(
   return { found, total }
 }
 
-function mostAlike(words: readonly string[], similarityOf: (word: string) => number): number {
+function greatestSimilarity(words: readonly string[], similarityOf: (word: string) => number): number {
   let best = 0
   for (const word of words) best = Math.max(best, similarityOf(word))
   return best

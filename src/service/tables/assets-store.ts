@@ -41,7 +41,7 @@ export async function addAssets(
         return addSlices({ ...addTo, step, counted: items.length }, slices, (change) => change(transaction))
       }),
     )
-  return engine.tables.alone([id], () =>
+  return engine.tables.exclusive([id], () =>
     transactInSteps(store, async (step) => {
       const ids: string[] = []
       const aside = (change: (rows: TablesStore) => Promise<void>): Promise<void> =>

@@ -32,7 +32,7 @@ export async function untilGone(pass: () => Promise<void>): Promise<void> {
 /** Readers see a table without rows first, then none; where nodes share the store, whoever would add rows waits for the end. */
 export async function removeTable(store: Store, id: string, collect: Collect): Promise<void> {
   const engine = engineOf(store)
-  await engine.tables.alone([id], () =>
+  await engine.tables.exclusive([id], () =>
     untilGone(() =>
       transactInSteps(tablesStore(store), async (step) => {
         // More than the update of a row would lock: a row that refers to it needs a part of that lock.

@@ -36,7 +36,7 @@ export class Base64Decoder {
     for (let start = 0; start < raw.byteLength;) {
       let end = Math.min(start + pieceChars, raw.byteLength)
       if (end < raw.byteLength) end -= splitEscapeBytes(raw, start, end)
-      this.#makeRoom(end - start)
+      this.#reserve(end - start)
       this.#decode(unescapeBase64(raw.toString('latin1', start, end)))
       if (this.#used >= this.#pieceBytes) await this.#flush()
       start = end
@@ -57,7 +57,7 @@ export class Base64Decoder {
     return this.#writer.finish()
   }
 
-  #makeRoom(chars: number): void {
+  #reserve(chars: number): void {
     if (this.#used + chars + 4 <= this.#out.byteLength) return
     const larger = Buffer.allocUnsafe(this.#pieceBytes + pieceChars + 4)
     this.#out.copy(larger, 0, 0, this.#used)

@@ -17,7 +17,7 @@ export class Staging {
   readonly pieceBytes: number
   readonly #blobs: Contents
   readonly #limits: Limits
-  readonly #roomBytes: number
+  readonly #quotaBytes: number
   /** Begins every placeholder: unknown to the sender, so that no body can pretend to one. */
   readonly #mark = `staged:${randomUUID()}:`
   readonly #staged: StagedBlob[] = []
@@ -32,19 +32,19 @@ export class Staging {
   constructor(
     blobs: Contents,
     limits: Limits,
-    roomBytes: number = Infinity,
+    quotaBytes: number = Infinity,
     pieceBytes: number = largestPieceBytes,
   ) {
     this.#blobs = blobs
     this.#limits = limits
-    this.#roomBytes = roomBytes
+    this.#quotaBytes = quotaBytes
     this.pieceBytes = pieceBytes
   }
 
   /** Throws ServiceError 413 beyond the number of parts a document may have. */
-  checkParts(count: number): void {
+  checkParts(received: number): void {
     const { parts } = this.#limits
-    if (exceeds(count, parts)) throw new ServiceError(413, `a document has at most ${parts} parts`)
+    if (exceeds(received, parts)) throw new ServiceError(413, `a document has at most ${parts} parts`)
   }
 
   /** Throws ServiceError 413 beyond the number of parts that may come by `uri`. */
@@ -100,7 +100,7 @@ export class Staging {
         count.bytes += chunk.byteLength
         if (exceeds(count.bytes, mostBytes))
           throw new ServiceError(413, `a document has at most ${mostBytes} bytes`)
-        if (count.bytes > this.#roomBytes) throw fullProject()
+        if (count.bytes > this.#quotaBytes) throw fullProject()
         await writer.write(chunk)
       },
       finish: async () => {

@@ -11,7 +11,7 @@ import Libsql from 'libsql'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Service, startService } from '../../../src/service/index.ts'
 import { moveStore } from '../../../src/service/move/move-store.ts'
-import { Source } from '../../../src/service/move/source.ts'
+import { MoveSource } from '../../../src/service/move/source.ts'
 import { movedTables } from '../../../src/service/move/tables.ts'
 import { checkStore } from '../../../src/service/store/postgres/check.ts'
 import { ask, freshDatabase } from '../../support/postgres.ts'
@@ -116,7 +116,7 @@ test('rows of megabytes move a few at a time: all of them are more than one text
     expect((await call('POST', `/projects/acme/tables/${id}/tasks`, { data })).status).toBe(201)
   }
   await service.close()
-  const source = new Source(dataDir)
+  const source = new MoveSource(dataDir)
   const runs = movedTables.find(({ name }) => name === 'runs')!
   let last = ''
   const pages = [...source.pageEnds(runs)].map((end) => {

@@ -205,7 +205,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
   describe('that are downloaded from the bucket itself', () => {
     beforeEach(async () => {
       await nodes.close()
-      nodes = await startNodes({ blobs: { ...blobs, isDirect: true } })
+      nodes = await startNodes({ blobs: { ...blobs, redirectsDownloads: true } })
     })
     const content = randomBytes(100_000)
     const sentOn = async (link: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -286,7 +286,7 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
       const lines: string[] = []
       const note = (fields: object, words?: string): void => void lines.push(JSON.stringify([fields, words]))
       const log = { debug: note, info: note, warn: note, error: note } as unknown as Log
-      nodes = await startNodes({ blobs: { ...blobs, isDirect: true }, log, accessLog: log })
+      nodes = await startNodes({ blobs: { ...blobs, redirectsDownloads: true }, log, accessLog: log })
       await nodes.one.put('/large', content)
       expect((await fetch(await linkOf('/large'))).status).toBe(200)
       await expect.poll(() => lines.some((line) => line.includes('307'))).toBe(true)

@@ -1,30 +1,30 @@
-// Where a bucket is, as an argument says it. Keys are in no argument (`credentials.ts`).
+// The address of an S3 bucket, parsed from an argument. Credentials are never part of it (`credentials.ts`).
 
 import { StartError } from '../../start-error.ts'
 
 export interface S3Address {
   /**
-   * `s3://BUCKET[/PREFIX]?endpoint=URL&region=REGION&sse=AES256|aws:kms&sse-key=ID`; AWS's own endpoint where none is given.
+   * `s3://BUCKET[/PREFIX]?endpoint=URL&region=REGION&sse=AES256|aws:kms&sse-key=ID`; the endpoint is AWS's where absent.
    */
   readonly url: string
-  /** Downloads are sent to the bucket itself, which clients have to reach under the same endpoint. */
-  readonly isDirect?: boolean
+  /** Downloads are redirected to presigned URLs of the bucket; clients must be able to reach its endpoint. */
+  readonly redirectsDownloads?: boolean
 }
 
-export interface Bucket {
-  /** Of the bucket, with a slash at its end: the bucket is part of the path. */
+export interface S3Bucket {
+  /** URL of the bucket, path-style (the bucket is in the path), with a slash at its end. */
   readonly base: string
-  /** Before every key; empty, or with a slash at its end. */
+  /** Begins the key of every object of ours; empty, or with a slash at its end. */
   readonly prefix: string
   readonly region: string
-  /** Headers that say how the store is to encrypt an object; none where it is to do as it does. */
+  /** Headers that choose the server-side encryption of an object; none leaves it to the bucket's own setting. */
   readonly encryption: Readonly<Record<string, string>>
 }
 
 const encryptions: ReadonlySet<string> = new Set(['AES256', 'aws:kms', 'aws:kms:dsse'])
 
-/** Throws a StartError on what is no address of a bucket, or carries a key. */
-export function parseBucket({ url: text }: S3Address): Bucket {
+/** Throws a StartError for a malformed address, and for one that contains credentials. */
+export function parseBucket({ url: text }: S3Address): S3Bucket {
   if (!/^s3:\/\/[^/?@]+(?:\/|\?|$)/.test(text)) {
     throw new StartError(
       /^s3:\/\/[^/?]*@/.test(text)
@@ -49,15 +49,15 @@ export function parseBucket({ url: text }: S3Address): Bucket {
 }
 
 function encryptionOf(parameters: URLSearchParams): Record<string, string> {
-  const [algorithm, key] = [parameters.get('sse'), parameters.get('sse-key')]
-  if (algorithm === null && key === null) return {}
+  const [algorithm, kmsKeyId] = [parameters.get('sse'), parameters.get('sse-key')]
+  if (algorithm === null && kmsKeyId === null) return {}
   if (algorithm === null || !encryptions.has(algorithm))
     throw new StartError(`sse of the bucket is one of ${[...encryptions].join(', ')}`)
-  if (key !== null && algorithm === 'AES256')
+  if (kmsKeyId !== null && algorithm === 'AES256')
     throw new StartError('sse-key of the bucket goes with sse=aws:kms')
   return {
     'x-amz-server-side-encryption': algorithm,
-    ...(key === null ? {} : { 'x-amz-server-side-encryption-aws-kms-key-id': key }),
+    ...(kmsKeyId === null ? {} : { 'x-amz-server-side-encryption-aws-kms-key-id': kmsKeyId }),
   }
 }
 

@@ -1,33 +1,34 @@
-// Requests to one bucket, signed. A request that the store does not answer is sent again a few times; no error repeats a URL.
+// Signed requests to one bucket. A request is repeated a few times when it gets no answer, or a transient error. No error
+// message contains a URL.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
 import { AwsV4Signer } from 'aws4fetch'
 import { doubledMs, type BackoffLimits } from '../../../backoff.ts'
-import { timed } from '../../observe/store-calls.ts'
+import { timeStoreCall } from '../../observe/store-calls.ts'
 import { ServiceError } from '../../service-error.ts'
-import type { ShownAs } from '../backend.ts'
-import { type Bucket, type S3Address, parseBucket } from './address.ts'
+import type { DownloadHeaders } from '../backend.ts'
+import { type S3Bucket, type S3Address, parseBucket } from './address.ts'
 import { type CredentialSource, findCredentials } from './credentials.ts'
 
 const attempts = 5
-/** All of it by chance: many nodes share one store. */
+/** Upper bounds; each pause is a random part of them, because many nodes share one store. */
 const pauses: BackoffLimits = { firstMs: 200, longestMs: 1_600 }
-/** Until the headers of the answer: of a part of 8 MiB, too. */
+/** Time from a request to the headers of its response: includes the upload of a part of 8 MiB. */
 const answerMs = 60_000
-/** How long somebody else may begin a download with a URL, in seconds. */
+/** How long a client may begin a download with a presigned URL, in seconds. */
 const presignedSeconds = 60
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Empty for the bucket itself. */
+  /** Key of the object, without the prefix; absent for a request to the bucket. */
   readonly key?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string
-  /** Of the body, hexadecimal; made here where it is not given. The store compares it with what has arrived. */
+  /** SHA-256 of the body, hexadecimal; computed here where absent. The store compares it with the bytes that arrive. */
   readonly sha256?: string
-  /** Statuses that are no failure besides those below 300. */
+  /** Statuses of 300 and more that are returned, not thrown. */
   readonly allowed?: readonly number[]
 }
 
@@ -39,26 +40,26 @@ export interface S3Answer {
 }
 
 export class S3Client {
-  readonly #bucket: Bucket
+  readonly #bucket: S3Bucket
   readonly #credentials: CredentialSource
-  /** Keys for a day's signatures. */
+  /** Signing keys derived from the credentials; each is valid for a day. */
   readonly #signingKeys = new Map<string, ArrayBuffer>()
   readonly #now: () => number
 
-  /** `now`: epoch milliseconds. S3 refuses what was signed a quarter of an hour off, so a node's own clock may not decide. */
+  /** `now`: epoch milliseconds. S3 refuses signatures whose time is 15 minutes off, so the clock of this machine is not used. */
   static async open(address: S3Address, now: () => number): Promise<S3Client> {
     const bucket = parseBucket(address)
     return new S3Client(bucket, await findCredentials(bucket.region), now)
   }
 
-  private constructor(bucket: Bucket, credentials: CredentialSource, now: () => number) {
+  private constructor(bucket: S3Bucket, credentials: CredentialSource, now: () => number) {
     this.#bucket = bucket
     this.#credentials = credentials
     this.#now = now
   }
 
-  /** Of the request that makes an object: how the store is to encrypt it. */
-  get objectHeaders(): Readonly<Record<string, string>> {
+  /** Headers for requests that make an object. */
+  get encryptionHeaders(): Readonly<Record<string, string>> {
     return this.#bucket.encryption
   }
 
@@ -66,7 +67,7 @@ export class S3Client {
     return this.#bucket.prefix
   }
 
-  /** The whole answer. Throws ServiceError 503 when the store does not answer, another error when it refuses. */
+  /** Returns the complete response. Throws ServiceError 503 when the store does not answer, another error when it refuses. */
   ask(wanted: S3Request): Promise<S3Answer> {
     return this.#untilAnswered(wanted, async (answer) => {
       const bytes = Buffer.from(await answer.arrayBuffer())
@@ -74,13 +75,13 @@ export class S3Client {
     })
   }
 
-  /** The same, its body yet to come. */
+  /** As `ask`, with the body as a stream. */
   open(wanted: S3Request): Promise<Response> {
     return this.#untilAnswered(wanted, async (answer) => answer)
   }
 
-  /** A URL with which anybody may get the object until a minute after `now` (epoch milliseconds): a secret. */
-  async presign(key: string, { mimetype, disposition }: ShownAs, now: number): Promise<string> {
+  /** A URL with which anybody may download the object until a minute after `now` (epoch milliseconds). It is a secret. */
+  async presign(key: string, { mimetype, disposition }: DownloadHeaders, now: number): Promise<string> {
     const { base, prefix } = this.#bucket
     const url = new URL(`${base}${prefix}${key}`)
     const query = {
@@ -100,15 +101,16 @@ export class S3Client {
     take: (answer: Response) => Promise<Answer>,
   ): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
-      let answer = await this.#once(wanted).catch((error: unknown) => failed(error))
+      let answer = await this.#once(wanted).catch((error: unknown) => errorOf(error))
       if (answer instanceof Response && (answer.ok || wanted.allowed?.includes(answer.status) === true)) {
-        const taken = await take(answer).catch((error: unknown) => failed(error))
+        const taken = await take(answer).catch((error: unknown) => errorOf(error))
         if (!(taken instanceof Error)) return taken
         answer = taken
       }
-      const reason = answer instanceof Response ? await refusal(answer, this.#credentials.areOfRole) : answer
-      if (reason instanceof Refusal && reason.isOfCredentials) this.#credentials.forget()
-      if (reason instanceof Refusal && !reason.isPassing) throw reason
+      const reason =
+        answer instanceof Response ? await refusalOf(answer, this.#credentials.isRenewable) : answer
+      if (reason instanceof Refusal && reason.isCredentialError) this.#credentials.forget()
+      if (reason instanceof Refusal && !reason.isTransient) throw reason
       if (attempt === attempts)
         throw new ServiceError(503, 'the store of contents does not answer: try again', { cause: reason })
       await sleep(doubledMs(attempt, pauses) * Math.random())
@@ -119,8 +121,8 @@ export class S3Client {
     const { base, prefix } = this.#bucket
     const url = new URL(key === undefined ? base : `${base}${prefix}${key}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const tooLate = new AbortController()
-    const timer = setTimeout(() => tooLate.abort(), answerMs)
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), answerMs)
     try {
       const digest =
         body === undefined
@@ -131,11 +133,11 @@ export class S3Client {
         headers: { ...headers, ...digest },
         datetime: datetimeOf(this.#now()),
       })
-      return await timed('s3', method, () =>
+      return await timeStoreCall('s3', method, () =>
         fetch(signed.url, {
           method,
           headers: signed.headers,
-          signal: tooLate.signal,
+          signal: timeout.signal,
           redirect: 'manual',
           ...(body === undefined ? {} : { body }),
         }),
@@ -164,21 +166,21 @@ export class S3Client {
   }
 }
 
-/** As signatures have it: 20261122T101112Z. */
+/** The format that signatures need: 20261122T101112Z. */
 function datetimeOf(now: number): string {
   return new Date(now).toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
 }
 
-function failed(error: unknown): Error {
+function errorOf(error: unknown): Error {
   const { cause } = error as { cause?: unknown }
   if (cause instanceof Error) return cause
   return error instanceof Error ? error : new Error('no answer')
 }
 
-/** Codes of the store for bytes that did not arrive as they were sent. */
-const damagedOnTheWay: ReadonlySet<string> = new Set(['XAmzContentSHA256Mismatch', 'BadDigest'])
-/** Codes of the store for a key that is no more: a role may have a new one by now. */
-const keyIsNoMore: ReadonlySet<string> = new Set([
+/** Error codes for a body that was damaged on its way. */
+const checksumErrors: ReadonlySet<string> = new Set(['XAmzContentSHA256Mismatch', 'BadDigest'])
+/** Error codes for credentials that are no longer valid; a role's can be fetched again. */
+const credentialErrors: ReadonlySet<string> = new Set([
   'ExpiredToken',
   'ExpiredTokenException',
   'InvalidToken',
@@ -187,23 +189,23 @@ const keyIsNoMore: ReadonlySet<string> = new Set([
 
 class Refusal extends Error {
   override readonly name = 'Refusal'
-  /** Asked again, it may be answered. */
-  readonly isPassing: boolean
-  readonly isOfCredentials: boolean
+  /** The same request may succeed when it is repeated. */
+  readonly isTransient: boolean
+  readonly isCredentialError: boolean
 
-  constructor(status: number, code: string, hasOtherCredentials: boolean) {
+  constructor(status: number, code: string, canRenewCredentials: boolean) {
     super(`the store of contents answered ${status} ${code}`.trimEnd())
-    this.isOfCredentials = keyIsNoMore.has(code)
-    this.isPassing =
+    this.isCredentialError = credentialErrors.has(code)
+    this.isTransient =
       status >= 500 ||
       status === 429 ||
-      damagedOnTheWay.has(code) ||
-      (this.isOfCredentials && hasOtherCredentials)
+      checksumErrors.has(code) ||
+      (this.isCredentialError && canRenewCredentials)
   }
 }
 
-async function refusal(answer: Response, hasOtherCredentials: boolean): Promise<Refusal> {
+async function refusalOf(answer: Response, canRenewCredentials: boolean): Promise<Refusal> {
   const text = await answer.text().catch(() => '')
   const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? ''
-  return new Refusal(answer.status, code, hasOtherCredentials)
+  return new Refusal(answer.status, code, canRenewCredentials)
 }

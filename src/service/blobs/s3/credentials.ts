@@ -1,5 +1,6 @@
-// Credentials for a bucket, looked for in the order of AWS's own programs: variables, a web identity (EKS), the shared file, the
-// container's role (ECS, EKS Pod Identity), the machine's role (EC2). Those of a role expire, and are asked for again in time.
+// Credentials for a bucket, from the same sources and in the same order as AWS's programs: environment variables, a web identity
+// (EKS), the shared file, the container's role (ECS, EKS Pod Identity), the machine's role (EC2). A role's credentials expire,
+// and are fetched again before that.
 
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -12,51 +13,51 @@ export interface Credentials {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string
-  /** Epoch milliseconds; absent for those that stay. */
+  /** Epoch milliseconds; absent for credentials that do not expire. */
   readonly expiresAt?: number
 }
 
 export interface CredentialSource {
-  /** Those that are valid now. Throws where a role's cannot be had. */
+  /** Returns credentials that are valid now. Throws where a role's cannot be fetched. */
   get(): Promise<Credentials>
-  /** The store says that they are no more. */
+  /** Call it when the store refuses the credentials; the next `get` fetches new ones. */
   forget(): void
-  /** There may be others a moment later. */
-  readonly areOfRole: boolean
+  /** True for a role's credentials: `get` returns new ones after `forget`. */
+  readonly isRenewable: boolean
 }
 
 type Environment = NodeJS.ProcessEnv
 type Fetch = (env: Environment) => Promise<Credentials>
 
-/** A role's are asked for again so long before they expire. */
+/** Time before their expiry at which a role's credentials are fetched again. */
 const aheadMs = 5 * 60_000
-/** Time to wait for a source of credentials: it is on this machine or near it. */
+/** Time to wait for a source of credentials, which is on this machine or near it. */
 const answerMs = 5_000
 const containerHost = 'http://169.254.170.2'
 const machineHost = 'http://169.254.169.254'
-/** Hosts that may give a container its credentials over HTTP without TLS; at any other, a stranger could listen. */
+/** Hosts that a container may ask for its credentials without TLS; requests to others could be read on their way. */
 const containerHosts: ReadonlySet<string> = new Set(['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]'])
 
-/** `region`: of the bucket. Throws a StartError where there are none. */
+/** `region` of the bucket. Throws a StartError where no source has credentials. */
 export async function findCredentials(
   region: string,
   env: Environment = process.env,
 ): Promise<CredentialSource> {
   const own = credentialsOf(env['AWS_ACCESS_KEY_ID'], env['AWS_SECRET_ACCESS_KEY'], env['AWS_SESSION_TOKEN'])
-  if (own !== undefined) return staying(own)
+  if (own !== undefined) return permanent(own)
   const fetchWeb: Fetch = (of) => fromWebIdentity(of, region)
-  if (has(env, 'AWS_WEB_IDENTITY_TOKEN_FILE') && has(env, 'AWS_ROLE_ARN')) return ofRole(fetchWeb, env)
+  if (has(env, 'AWS_WEB_IDENTITY_TOKEN_FILE') && has(env, 'AWS_ROLE_ARN')) return renewable(fetchWeb, env)
   const inFile = await fromFile(env)
-  if (inFile !== undefined) return staying(inFile)
+  if (inFile !== undefined) return permanent(inFile)
   if (has(env, 'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI') || has(env, 'AWS_CONTAINER_CREDENTIALS_FULL_URI'))
-    return ofRole(fromContainer, env)
-  if (env['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') throw noKey()
-  return ofRole(fromMachine, env).catch((error: unknown) => {
-    throw noKey(error)
+    return renewable(fromContainer, env)
+  if (env['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') throw noCredentials()
+  return renewable(fromMachine, env).catch((error: unknown) => {
+    throw noCredentials(error)
   })
 }
 
-function noKey(cause?: unknown): StartError {
+function noCredentials(cause?: unknown): StartError {
   return new StartError(
     'the key of the bucket is missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SHARED_CREDENTIALS_FILE, or give this machine or pod a role',
     { cause },
@@ -67,11 +68,11 @@ function has(env: Environment, name: string): boolean {
   return (env[name] ?? '') !== ''
 }
 
-function staying(credentials: Credentials): CredentialSource {
-  return { get: () => Promise.resolve(credentials), forget: () => undefined, areOfRole: false }
+function permanent(credentials: Credentials): CredentialSource {
+  return { get: () => Promise.resolve(credentials), forget: () => undefined, isRenewable: false }
 }
 
-async function ofRole(fetchThem: Fetch, env: Environment): Promise<CredentialSource> {
+async function renewable(fetchThem: Fetch, env: Environment): Promise<CredentialSource> {
   const source = new RoleCredentials(() => fetchThem(env))
   await source.get().catch((error: unknown) => {
     throw new StartError(`the role gives no key of the bucket: ${reasonOf(error)}`, { cause: error })
@@ -80,7 +81,7 @@ async function ofRole(fetchThem: Fetch, env: Environment): Promise<CredentialSou
 }
 
 class RoleCredentials implements CredentialSource {
-  readonly areOfRole = true
+  readonly isRenewable = true
   readonly #fetch: () => Promise<Credentials>
   #known: Credentials | undefined
   #asking: Promise<Credentials> | undefined
@@ -96,7 +97,7 @@ class RoleCredentials implements CredentialSource {
     try {
       return (this.#known = await this.#asking)
     } catch (error) {
-      // The old ones may still be good for some minutes.
+      // The known credentials are valid for some more minutes.
       if (this.#known !== undefined && Date.now() < expiresAt) return this.#known
       throw error
     }
@@ -129,7 +130,7 @@ function sectionOf(text: string, name: string): Map<string, string> {
   return values
 }
 
-/** The token is a secret: it goes into the body, and no message repeats it. */
+/** The token is a secret: it is sent in the body, and no error message contains it. */
 async function fromWebIdentity(env: Environment, region: string): Promise<Credentials> {
   const token = (await readFile(env['AWS_WEB_IDENTITY_TOKEN_FILE'] ?? '', 'utf8')).trim()
   const answer = await ask(env['AWS_ENDPOINT_URL_STS'] ?? `https://sts.${region}.amazonaws.com/`, {
@@ -142,7 +143,7 @@ async function fromWebIdentity(env: Environment, region: string): Promise<Creden
       WebIdentityToken: token,
     }),
   })
-  return checked({
+  return parseCredentials({
     AccessKeyId: valueOf(answer, 'AccessKeyId'),
     SecretAccessKey: valueOf(answer, 'SecretAccessKey'),
     Token: valueOf(answer, 'SessionToken'),
@@ -164,10 +165,10 @@ async function fromContainer(env: Environment): Promise<Credentials> {
   const token =
     tokenFile === '' ? env['AWS_CONTAINER_AUTHORIZATION_TOKEN'] : (await readFile(tokenFile, 'utf8')).trim()
   const headers: Record<string, string> = token === undefined ? {} : { authorization: token }
-  return checked(parseJson(await ask(url.href, { headers })))
+  return parseCredentials(parseJson(await ask(url.href, { headers })))
 }
 
-/** The second version of that service: with a token, which a forwarded request cannot get. */
+/** Uses version 2 of EC2's metadata service (IMDSv2): its session token protects against forwarded requests. */
 async function fromMachine(env: Environment): Promise<Credentials> {
   const base = (env['AWS_EC2_METADATA_SERVICE_ENDPOINT'] ?? machineHost).replace(/\/+$/, '')
   const token = await ask(`${base}/latest/api/token`, {
@@ -177,7 +178,7 @@ async function fromMachine(env: Environment): Promise<Credentials> {
   const headers = { 'x-aws-ec2-metadata-token': token }
   const roles = `${base}/latest/meta-data/iam/security-credentials/`
   const [role = ''] = (await ask(roles, { headers })).split('\n')
-  return checked(parseJson(await ask(roles + encodeURIComponent(role.trim()), { headers })))
+  return parseCredentials(parseJson(await ask(roles + encodeURIComponent(role.trim()), { headers })))
 }
 
 async function ask(url: string, init: RequestInit): Promise<string> {
@@ -187,7 +188,7 @@ async function ask(url: string, init: RequestInit): Promise<string> {
   return text
 }
 
-function checked(answer: unknown): Credentials {
+function parseCredentials(answer: unknown): Credentials {
   const { AccessKeyId, SecretAccessKey, Token, Expiration } = (answer ?? {}) as Readonly<
     Record<string, string | undefined>
   >

@@ -1,9 +1,9 @@
-// S3's lists of what is in a bucket. They are flat XML, and our keys hold nothing that XML would write in another way.
+// Lists of the objects in a bucket. S3 sends flat XML, and our keys have no characters that XML would escape.
 
 import type { S3Client } from './client.ts'
 
 export interface ListedObject {
-  /** Without the prefix of the client. */
+  /** Key without the client's prefix. */
   readonly key: string
   /** Epoch milliseconds. */
   readonly changedAt: number
@@ -27,12 +27,12 @@ export async function* listObjects(client: S3Client, begin: string): AsyncGenera
   }
 }
 
-/** The insides of all elements of this name. */
+/** The text inside each element of this name. */
 export function elements(text: string, name: string): string[] {
   return [...text.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, inside]) => inside!)
 }
 
-/** Of the first one; undefined where there is none. */
+/** The unescaped text of the first element of this name; undefined where there is none. */
 export function valueOf(text: string, name: string): string | undefined {
   return elements(text, name)[0]
     ?.replaceAll('&quot;', '"')

@@ -1,9 +1,9 @@
-// Blobs as objects of a bucket, under random keys: S3's rate grows with the prefixes there are, and these are all of them.
+// Blobs as objects of a bucket, under random keys: S3 limits requests per prefix of a key, and random keys have all prefixes.
 
 import { Readable, Transform, pipeline } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { StartError } from '../../start-error.ts'
-import type { BlobWriter, SharedBackend, ShownAs, StagedBlob } from '../backend.ts'
+import type { BlobWriter, SharedBackend, DownloadHeaders, StagedBlob } from '../backend.ts'
 import type { S3Address } from './address.ts'
 import { DamagedContentError } from '../intact.ts'
 import { S3Client, type S3Request } from './client.ts'
@@ -12,7 +12,7 @@ import { S3StagedBlob, S3Writer } from './writer.ts'
 
 const ownKey = /^[0-9a-f]{64}$/
 
-/** Throws a StartError on a wrong address, and where the bucket cannot be listed. `now`: epoch milliseconds. */
+/** Throws a StartError for a malformed address, and where the bucket cannot be listed. `now`: epoch milliseconds. */
 export async function openS3Backend(address: S3Address, now: () => number): Promise<SharedBackend> {
   const client = await S3Client.open(address, now)
   await client
@@ -20,7 +20,7 @@ export async function openS3Backend(address: S3Address, now: () => number): Prom
     .catch((error: unknown) => {
       throw new StartError(`the bucket cannot be used: ${reasonOf(error)}`, { cause: error })
     })
-  return new S3Backend(client, address.isDirect === true)
+  return new S3Backend(client, address.redirectsDownloads === true)
 }
 
 function reasonOf(error: unknown): string {
@@ -49,19 +49,19 @@ class S3Backend implements SharedBackend {
   async read(key: string, start: number, end: number): Promise<Buffer | undefined> {
     const { status, bytes } = await this.#client.ask(rangeOf(key, start, end))
     if (status === 404) return undefined
-    if (status === 416 || bytes.byteLength !== end - start + 1) throw shorter(key)
+    if (status === 416 || bytes.byteLength !== end - start + 1) throw truncatedError(key)
     return bytes
   }
 
   async stream(key: string, start: number, end: number): Promise<Readable | undefined> {
     const answer = await this.#client.open(rangeOf(key, start, end))
-    if (answer.ok) return counted(answer.body as ReadableStream, end - start + 1, key)
+    if (answer.ok) return checkLength(answer.body as ReadableStream, end - start + 1, key)
     await answer.body?.cancel()
-    if (answer.status === 416) throw shorter(key)
+    if (answer.status === 416) throw truncatedError(key)
     return undefined
   }
 
-  async linkTo(key: string, as: ShownAs, now: number): Promise<string | undefined> {
+  async linkTo(key: string, headers: DownloadHeaders, now: number): Promise<string | undefined> {
     return this.#isDirect ? this.#client.presign(key, as, now) : undefined
   }
 
@@ -96,7 +96,7 @@ class S3Backend implements SharedBackend {
     }
   }
 
-  /** Undefined for objects that others keep in the bucket: they are left alone. */
+  /** Undefined for objects that other programs keep in the bucket. */
   #ownKeyOf(element: string): string | undefined {
     const { prefix } = this.#client
     const key = valueOf(element, 'Key') ?? ''
@@ -106,16 +106,16 @@ class S3Backend implements SharedBackend {
 }
 
 function rangeOf(key: string, start: number, end: number): S3Request {
-  // 416: it ends before the range begins.
+  // 416: the object ends before the range begins.
   return { method: 'GET', key, headers: { range: `bytes=${start}-${end}` }, allowed: [404, 416] }
 }
 
-function shorter(key: string): Error {
+function truncatedError(key: string): Error {
   return new DamagedContentError(key, 'is shorter than recorded')
 }
 
-/** Breaks off where another number of bytes comes: whoever reads has been promised this one. */
-function counted(body: ReadableStream, expected: number, key: string): Readable {
+/** A stream of `body` that fails unless it has exactly `expected` bytes: the client has got that Content-Length. */
+function checkLength(body: ReadableStream, expected: number, key: string): Readable {
   let bytes = 0
   const wrong = (): Error => new DamagedContentError(key, 'is not of the length that was asked for')
   const count = new Transform({

@@ -1,5 +1,5 @@
-// An upload to the bucket: one request while it is small, in parts beyond that. Two parts are in memory at most, one that
-// fills and one that is sent.
+// An upload to the bucket: one request for a small blob, a multipart upload for a larger one. At most two parts are in memory,
+// one being filled and one being sent.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
@@ -7,7 +7,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { lostUpload, type BlobWriter, type StagedBlob } from '../backend.ts'
 import type { S3Client } from './client.ts'
 
-/** S3 wants 5 MiB at least, and takes 10,000 parts. */
+/** S3 requires parts of 5 MiB or more, and allows 10,000 of them. */
 const partBytes: number = 8 * 1024 * 1024
 const keyBytes = 32
 
@@ -25,7 +25,7 @@ export class S3Writer implements BlobWriter {
   #sending: Promise<unknown> = Promise.resolve()
   #isEnded = false
 
-  /** `key`: of the object; by chance where none is given. */
+  /** `key` of the object; random where absent. */
   constructor(client: S3Client, key: string = randomBytes(keyBytes).toString('hex')) {
     this.#client = client
     this.#key = key
@@ -44,7 +44,7 @@ export class S3Writer implements BlobWriter {
   async finish(): Promise<StagedBlob> {
     const sha256 = this.#hash.digest('hex')
     if (this.#uploadId === undefined) {
-      const headers = this.#client.objectHeaders
+      const headers = this.#client.encryptionHeaders
       await this.#client.ask({ method: 'PUT', key: this.#key, headers, body: this.#takePart(), sha256 })
     } else {
       if (this.#partSize > 0) await this.#sendPart()
@@ -65,7 +65,7 @@ export class S3Writer implements BlobWriter {
     this.#part = []
     await this.#sending.catch(() => undefined)
     if (this.#uploadId === undefined) return
-    // Whatever goes wrong here, the sweep does, or the bucket's own rule.
+    // If this fails, the sweep removes the upload, or a lifecycle rule of the bucket does.
     const query = { uploadId: this.#uploadId }
     await this.#client.ask({ method: 'DELETE', key: this.#key, query, allowed: [404] }).catch(() => undefined)
   }
@@ -82,7 +82,7 @@ export class S3Writer implements BlobWriter {
         if (!answer.ok) throw lostUpload()
         this.#etags.push(answer.headers.get('etag') ?? '')
       })
-    // Told to whoever writes next.
+    // The next `write` or `finish` awaits `#sending`, and throws its failure.
     sending.catch(() => undefined)
     this.#sending = sending
   }
@@ -99,7 +99,7 @@ export class S3Writer implements BlobWriter {
       method: 'POST',
       key: this.#key,
       query: { uploads: '' },
-      headers: this.#client.objectHeaders,
+      headers: this.#client.encryptionHeaders,
     })
     const id = /<UploadId>([^<]+)<\/UploadId>/.exec(answer.bytes.toString())?.[1]
     if (id === undefined) throw new Error('the store of contents began no upload')
@@ -117,7 +117,8 @@ export class S3Writer implements BlobWriter {
       body: `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`,
       allowed: [404],
     })
-    // S3 answers 200 before it knows. 404: an answer was lost, and it was complete before it was asked again; or it never was.
+    // S3 may send 200 before it has failed, with an error as the body. 404: the upload is gone, either removed, or completed by
+    // an earlier attempt whose response was lost. The size of the object shows which.
     if (answer.ok && !answer.bytes.includes('<Error>')) return
     const found = await this.#client.ask({ method: 'HEAD', key: this.#key, allowed: [404] })
     if (Number(found.headers.get('content-length')) !== this.#size || !found.ok) throw lostUpload()
@@ -140,7 +141,7 @@ export class S3StagedBlob implements StagedBlob {
     this.begunMs = begunMs
   }
 
-  /** Throws where it was dropped already, as when its sender has gone: its bytes are going. */
+  /** Throws after `discard`, for instance when the sender has disconnected: the object is being removed. */
   publish(): void {
     if (this.#state === 'dropped') throw new Error('the upload was given up')
     this.#state = 'published'

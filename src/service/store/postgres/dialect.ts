@@ -12,7 +12,7 @@ import type {
 import type pg from 'pg'
 import { refuseStreams } from '../dialect-local.ts'
 import { KeyedLock } from '../../blobs/keyed-lock.ts'
-import { timed } from '../../observe/store-calls.ts'
+import { timeStoreCall } from '../../observe/store-calls.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
 import { bounds } from './pool.ts'
 import { isBehindPooler } from './pooler.ts'
@@ -71,7 +71,7 @@ class PoolDriver implements Driver {
 
   async acquireConnection(): Promise<PooledConnection> {
     try {
-      const client = await timed('postgres', 'connect', () => this.#pool.connect())
+      const client = await timeStoreCall('postgres', 'connect', () => this.#pool.connect())
       return new PooledConnection(client, this.#changed)
     } catch (error) {
       throw refusalOf(error)
@@ -142,7 +142,7 @@ class PooledConnection implements DatabaseConnection {
 
   async #ask(query: pg.QueryConfig): Promise<pg.QueryResult | pg.QueryResult[]> {
     try {
-      return await timed('postgres', 'query', () => this.#client.query(query))
+      return await timeStoreCall('postgres', 'query', () => this.#client.query(query))
     } catch (error) {
       if (isOfConnection(error)) this.#isBroken = true
       throw refusalOf(error)
