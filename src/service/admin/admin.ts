@@ -1,5 +1,5 @@
-// Administration of a service, beside HTTP's keys: projects and keys, and the end of tables and runs. The same for a service that
-// runs (through its socket) and for a data folder nobody serves.
+// Administration that needs no API key: makes and removes projects and keys, removes tables and runs. It works on the database
+// in the process of a running service (`socket.ts`), and of the command line where no service runs (`reach-admin.ts`).
 
 import type { Store } from '../store/database.ts'
 import { type KeyInfo, createKey, listKeys, revokeKeys, rotateKey } from '../store/keys.ts'
@@ -12,12 +12,12 @@ import { findTable, listTableIds } from '../tables/tables-store.ts'
 import { noteChange } from './administration.ts'
 import { removeProject } from './remove-project.ts'
 
-/** Asked for something that is not there, or makes no sense. */
+/** An administrative call with an invalid argument, or about something that does not exist. */
 export class AdminError extends Error {
   override readonly name = 'AdminError'
 }
 
-const lastMs = Date.UTC(10_000, 0)
+const endOfTimeMs = Date.UTC(10_000, 0)
 const maxNameChars = 255
 
 export interface WantedKey {
@@ -26,18 +26,18 @@ export interface WantedKey {
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
   readonly isReadOnly?: boolean | undefined
-  /** A folder or a document; everything where absent. */
+  /** The folder or document that the key opens; everything where absent. */
   readonly path?: string | undefined
 }
 
+/** The runs to remove: all of the project, unless a member says otherwise. */
 export interface WantedRuns {
-  /** By name or id. */
+  /** Name or id. */
   readonly table?: string | undefined
-  /** Milliseconds. */
   readonly olderThanMs?: number | undefined
 }
 
-/** `key` is shown this once. */
+/** A new key. `key` cannot be shown again: only its hash is stored. */
 export interface ShownKey {
   readonly id: string
   readonly key: string
@@ -49,18 +49,18 @@ export interface Admin {
     readonly { readonly name: string; readonly id: string; readonly createdAt: number }[]
   >
   createProject(name: string): Promise<ShownKey>
-  /** With everything in it; what its keys open beside it stays open to them. */
+  /** Removes a project with everything in it. Keys that also open other projects keep these. */
   removeProject(name: string): Promise<void>
-  /** Of one project, or of all. */
+  /** Returns the keys of one project, or of all. */
   listKeys(project?: string): Promise<readonly KeyInfo[]>
   createKey(wanted: WantedKey): Promise<ShownKey>
-  /** A key for the same, while the old one goes on for `overlapMs`. */
+  /** Makes a key with the rights of key `id`; the old one expires after `overlapMs`. */
   rotateKey(id: string, overlapMs: number): Promise<ShownKey>
-  /** With all that is in it; by name or id. */
+  /** Removes a table, by name or id, with everything in it. */
   removeTable(project: string, table: string): Promise<void>
-  /** Runs and tasks of the project, or of one table of it, older than so long or all; answers how many. */
+  /** Removes runs and tasks; returns how many. */
   removeRuns(project: string, of: WantedRuns): Promise<number>
-  /** All that open the project where no ids are given; answers those revoked. */
+  /** Revokes the keys with these ids, or all keys of the project where there are none; returns the ids of revoked keys. */
   revokeKeys(project: string, ids: readonly string[]): Promise<readonly string[]>
 }
 
@@ -77,8 +77,8 @@ export const adminCalls: readonly (keyof Admin)[] = [
 ]
 
 /**
- * `by`: who administers. `collect` is told of content that lost its last reference; where nobody serves, the next start looks
- * for it. Every change is noted for the audit log.
+ * `by`: the user who administers. `collect` gets contents that lost a reference; without a running service it may do nothing,
+ * for the next start finds them. Every change is noted for the audit log.
  */
 export function createAdmin(store: Store, now: () => number, collect: Collect, by: string): Admin {
   const note = (change: string, details: object): Promise<void> =>
@@ -154,20 +154,21 @@ export function createAdmin(store: Store, now: () => number, collect: Collect, b
       let runs = 0
       for (const id of ids) runs += await removeRuns({ tables: [id], before }, oneByOne(store))
       if (runs > 0) await note('runs removed', { project, table, runs })
-      // Runs refer to no content, and yet there is room to give back.
+      // Runs refer to no content; the call makes the service shrink its database.
       collect([])
       return runs
     },
   }
 }
 
-/** Later than any time that can be written is no time: lists could not show it. */
+/** A time after the year 9999 has no ISO 8601 form that lists could show. */
 function checkExpiry(expiresAt: number, now: number): void {
   if (expiresAt <= now) throw new AdminError('the key would have expired already')
-  if (!(expiresAt < lastMs)) throw new AdminError('the key would expire after the year 9999: leave it out')
+  if (!(expiresAt < endOfTimeMs))
+    throw new AdminError('the key would expire after the year 9999: leave it out')
 }
 
-/** It is shown on terminals. */
+/** Names are printed on terminals, which obey control characters. */
 function checkName(name: string): void {
   if (name.length > maxNameChars || /\p{Cc}/u.test(name))
     throw new AdminError(
@@ -176,7 +177,7 @@ function checkName(name: string): void {
 }
 
 function pathOf(text: string | undefined): string {
-  // A variable that is not set would open everything.
+  // An empty path comes from an unset variable of a shell; such a key would open everything.
   if (text === '') throw new AdminError('the path is empty: leave it out for a key that opens everything')
   try {
     return parseDocumentPath(text?.replace(/(?<=[^/])\/$/, ''))

@@ -1,12 +1,12 @@
-// Changes of projects, keys, tables and runs beside HTTP, on their way to the audit log: kept with the database until a
-// service writes it there, for whoever did it may have no log, and its service may not be running.
+// Administrative changes on their way to the audit log. The database keeps each until a service writes it to its log: the
+// command line that makes the change has no audit log, and the service may not be running.
 
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../log.ts'
 import type { ServiceContext } from '../context.ts'
 import type { Store } from '../store/database.ts'
 
-/** One change; `by` is a user of the machine it was made on. */
+/** One change; `by` is the name of a user of the machine it was made on. */
 export interface AdministrativeChange {
   readonly change: string
   readonly by: string
@@ -16,13 +16,13 @@ export interface AdministrativeChange {
   readonly [detail: string]: unknown
 }
 
-/** Call it when the change is durable. */
+/** Notes a change in the database. Call it when the change is durable. */
 export async function noteChange(store: Store, change: AdministrativeChange, now: number): Promise<void> {
   const entry = JSON.stringify({ ...change, at: new Date(now).toISOString() })
   await store.insertInto('administration').values({ id: randomUUID(), at: now, entry }).execute()
 }
 
-/** Writes what was noted into the audit log; of several nodes, one does. A failure leaves the changes for the next call. */
+/** Writes the noted changes to the audit log, each on one node only. After a failure to read them, the next call tries again. */
 export function auditSoon({ store, audit, log }: Pick<ServiceContext, 'store' | 'audit' | 'log'>): void {
   auditNoted(store, audit).catch((error: unknown) =>
     log.warn({ error }, 'could not read what was administered'),
@@ -30,7 +30,7 @@ export function auditSoon({ store, audit, log }: Pick<ServiceContext, 'store' | 
 }
 
 async function auditNoted(store: Store, audit: Log): Promise<void> {
-  // A reader is asked first: there is nothing nearly always.
+  // A cheap read comes first: nearly always there is nothing.
   const [any] = await store.selectFrom('administration').select('id').limit(1).execute()
   if (any === undefined) return
   const noted = await store.deleteFrom('administration').returning(['at', 'entry']).execute()

@@ -1,4 +1,5 @@
-// The administration of a data folder: through the service that serves it, or else over its database.
+// The administration of a data folder or a shared database: through the socket of the service that serves the folder, else
+// directly on the database.
 
 import { request } from 'node:http'
 import { userInfo } from 'node:os'
@@ -9,10 +10,10 @@ import type { StorePlace } from '../store/opened-store.ts'
 import { type Admin, AdminError, adminCalls, createAdmin } from './admin.ts'
 import { type AdminAnswer, adminSocketOf, userHeader } from './socket.ts'
 
-/** `now`: milliseconds since the epoch, by the clock the service goes by. */
+/** `now`: milliseconds since the epoch, by the clock that the service uses. */
 export type AdminWork = (admin: Admin, now: () => number) => Promise<void>
 
-/** Runs `work` with it: over the database where nodes share one. Throws what `work` throws. */
+/** Runs `work` with the administration of the store at `place`. Throws the errors of `work`. */
 export async function withAdmin(place: StorePlace, work: AdminWork): Promise<void> {
   if (place.database === undefined) {
     const path = adminSocketOf(place.dataDir)
@@ -41,7 +42,7 @@ async function isServed(path: string): Promise<boolean> {
   }
 }
 
-/** A container may run as a user that has no name. */
+/** The name of the user who runs this process, or the id: in a container the user may have no name. */
 function userName(): string {
   try {
     return userInfo().username

@@ -1,5 +1,5 @@
-// A project's end: nobody can reach it at once, then everything in it goes, in batches between which others are served.
-// A project that a crash left half-removed has no key any more; removing it again finishes the work.
+// Removes a project: first its keys, so that it cannot be used any more, then all its rows, in batches, so that other requests
+// are served in between. After a crash in the middle, removing it again finishes the work.
 
 import type { Store } from '../store/database.ts'
 import { revokeKeys } from '../store/keys.ts'
@@ -10,7 +10,7 @@ const batchRows = 1_000
 
 export async function removeProject(store: Store, projectId: string, collect: Collect): Promise<void> {
   await revokeKeys(store, projectId)
-  // Requests that were let in before may add something until the project itself is gone.
+  // Requests that were admitted before may add rows until the project itself is removed.
   await untilGone(async () => {
     await removeTables(store, projectId, collect)
     await removeNodes(store, projectId, collect)
@@ -19,7 +19,7 @@ export async function removeProject(store: Store, projectId: string, collect: Co
   })
 }
 
-// Children lie behind their folders in the order of paths, so that no node goes before what is below it.
+// A folder comes before its children in the order of paths, so the descending order removes children first.
 async function removeNodes(store: Store, projectId: string, collect: Collect): Promise<void> {
   for (;;) {
     const last = store

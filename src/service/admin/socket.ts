@@ -1,5 +1,5 @@
-// The service's own door for whoever runs it: a socket in the data folder, which only its owner may open. One call per
-// request: POST /NAME with the arguments as a JSON array.
+// Administration of a running service through a Unix socket in its data folder, which only the folder's owner may open. One
+// HTTP request per call of `Admin`: POST /NAME with the arguments as a JSON array.
 
 import { chmod, rm } from 'node:fs/promises'
 import { type IncomingMessage, createServer } from 'node:http'
@@ -10,7 +10,7 @@ import type { ServiceContext } from '../context.ts'
 import { type Admin, AdminError, adminCalls, createAdmin } from './admin.ts'
 import { auditSoon } from './administration.ts'
 
-/** Names who asks. */
+/** Header with the name of the user who makes the call, URI-encoded. */
 export const userHeader = 'x-user'
 
 export function adminSocketOf(dataDir: string): string {
@@ -19,7 +19,7 @@ export function adminSocketOf(dataDir: string): string {
 
 export type AdminAnswer = { readonly result?: unknown } | { readonly error: string }
 
-/** Listens until the answered function is called. Where that fails the service runs without; `docmount keys` does, too. */
+/** Listens until the returned function is called. If it cannot listen, it logs a warning, and the service runs without. */
 export async function listenForAdmin(context: ServiceContext, dataDir: string): Promise<() => Promise<void>> {
   const adminOf = (by: string): Admin =>
     createAdmin(
@@ -50,7 +50,7 @@ export async function listenForAdmin(context: ServiceContext, dataDir: string): 
   })
   const path = adminSocketOf(dataDir)
   try {
-    // Ours: whoever made it is dead, for the folder is locked by us.
+    // A socket file is left over from a service that was killed: we hold the lock of the folder.
     await rm(path, { force: true })
     server.listen(path)
     await once(server, 'listening')
@@ -66,7 +66,7 @@ export async function listenForAdmin(context: ServiceContext, dataDir: string): 
   }
 }
 
-/** Only the folder's owner can ask, and is believed. */
+/** The header is trusted: only the folder's owner can open the socket. */
 function userOf({ headers }: IncomingMessage): string {
   const { [userHeader]: user } = headers
   return typeof user === 'string' ? decodeURIComponent(user) : 'unknown'
@@ -75,7 +75,7 @@ function userOf({ headers }: IncomingMessage): string {
 async function call(admin: Admin, name: string, args: unknown): Promise<unknown> {
   const known = adminCalls.find((one) => one === name)
   if (known === undefined || !Array.isArray(args)) throw new AdminError(`there is no call ${name}`)
-  // JSON has no word for what was left out.
-  const given = args.map((arg: unknown) => arg ?? undefined)
-  return (admin[known] as (...given: unknown[]) => Promise<unknown>)(...given)
+  // JSON has null in the place of undefined.
+  const values = args.map((arg: unknown) => arg ?? undefined)
+  return (admin[known] as (...values: unknown[]) => Promise<unknown>)(...values)
 }

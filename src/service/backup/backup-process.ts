@@ -1,16 +1,16 @@
-// A process that makes backups while its service serves: SQLite copies a database in one long call.
+// The main module of a process that makes backups: SQLite copies a database in one long call, which would block the service.
 
 import { answerOf, serveTasks } from '../tables/serve-tasks.ts'
 import { type FoundBackup, momentPattern } from './folder-backups.ts'
 import type { Manifest } from './manifest.ts'
 import { openPlace } from './places.ts'
 
-/** A backup to be made, or, without a name, only a look at the latest one. */
+/** A backup to be made; without a name, only the latest one is looked up. */
 export interface BackupTask {
   readonly to: string
   readonly dataDir: string
   readonly name?: string
-  /** How many are kept of those whose names are moments. */
+  /** How many scheduled backups, whose names are times, are kept. */
   readonly keep: number
 }
 

@@ -1,9 +1,9 @@
-// Backups in a bucket. Contents are there once, by their hash, and every moment has its database beside them:
+// Backups in a bucket. All share one set of contents, each stored once under its SHA-256:
 //
-//   contents/ab/<sha256>          of any moment
-//   <name>/service.db             one moment, with the secret of links
-//   <name>/contents               which contents it needs, a line each
-//   <name>/backup.json            last: without it there is no such backup
+//   contents/ab/<sha256>          a content of one backup or more
+//   <name>/service.db             the database; beside it `download-secret`, which signs links
+//   <name>/contents               SHA-256 of the contents that this backup needs, a line each
+//   <name>/backup.json            the manifest, written last: without it the backup does not count
 
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,13 +30,13 @@ import { type ContentKeeper, keepMoment, manifestOf } from './moment.ts'
 
 const listName = 'contents'
 const contentsFolder = 'contents/'
-/** Of a file read on its way to the bucket. */
+/** Size of the reads of a file that is uploaded. */
 const pieceBytes = 1024 * 1024
 
 export class BucketBackups {
   readonly #client: S3Client
 
-  /** Throws a StartError on a wrong address, or where no key of the bucket is found. */
+  /** Throws a StartError for a malformed address, or where there are no credentials. */
   static async open(address: S3Address): Promise<BucketBackups> {
     return new BucketBackups(await S3Client.open(address, Date.now))
   }
@@ -45,7 +45,7 @@ export class BucketBackups {
     this.#client = client
   }
 
-  /** Whole ones, the latest first. */
+  /** Complete backups, the latest first. */
   async list(): Promise<FoundBackup[]> {
     const found: FoundBackup[] = []
     for await (const objects of listObjects(this.#client, '')) {
@@ -57,7 +57,7 @@ export class BucketBackups {
     return found.sort((a, b) => b.madeAt - a.madeAt)
   }
 
-  /** Makes the backup `name` of `dataDir`; contents that the bucket has are not sent again. Throws a BackupError. */
+  /** Makes the backup `name` of `dataDir`; contents that the bucket has are not uploaded again. Throws a BackupError. */
   async make(dataDir: string, name: string): Promise<Manifest> {
     if ((await this.#text(`${name}/${manifestName}`)) !== undefined)
       throw new BackupError(`${name} is there already`)
@@ -90,14 +90,14 @@ export class BucketBackups {
     const unused = await this.#contents()
     for (const { name } of await this.list()) {
       const needed = await this.#text(`${name}/${listName}`)
-      // Without its list this backup may need any of the contents: none is removed.
+      // A backup without a list may need any content: none is removed.
       if (needed === undefined) return
       for (const sha256 of needed.split('\n')) unused.delete(sha256)
     }
     for (const sha256 of unused) await this.#drop(contentKey(sha256))
   }
 
-  /** Throws a BackupError where there is no such backup. */
+  /** Returns the manifest of a backup. Throws a BackupError where there is none, or it is damaged. */
   async manifest(name: string): Promise<Manifest> {
     const text = await this.#text(`${name}/${manifestName}`)
     if (text === undefined)
@@ -105,7 +105,7 @@ export class BucketBackups {
     return parseManifest(text, name)
   }
 
-  /** Copies a file of the backup, or a content, to `to`; answers the SHA-256 of what is there then. Undefined where there is none. */
+  /** Copies an object to the file `to`; returns the SHA-256 of that file. Undefined where there is no such object. */
   async fetch(key: string, to: string): Promise<string | undefined> {
     const answer = await this.#client.open({ method: 'GET', key, allowed: [404] })
     if (!answer.ok) {
@@ -143,7 +143,7 @@ export class BucketBackups {
   }
 }
 
-/** Of a content, below the prefix of the backups. */
+/** Key of a content, without the prefix of the bucket's address. */
 export function contentKey(sha256: string): string {
   return `${contentsFolder}${sha256.slice(0, 2)}/${sha256}`
 }
@@ -161,7 +161,7 @@ class BucketKeeper implements ContentKeeper {
 
   async keep(sha256: string, file: string): Promise<string> {
     if (this.#there.has(sha256)) return sha256
-    // Its name in the bucket is what it holds, not what it ought to hold.
+    // A damaged content is stored under the digest of the bytes it has.
     const found = await digestOf(file)
     if (!this.#there.has(found)) {
       const sent = await sendFile(this.#client, contentKey(found), file)
@@ -171,11 +171,11 @@ class BucketKeeper implements ContentKeeper {
     return found
   }
 
-  /** An answered upload is durable. */
+  /** Does nothing: an upload is durable when S3 has answered. */
   async sync(): Promise<void> {}
 }
 
-/** Answers the SHA-256 of what was sent; the store has compared it. Throws the system's error where the file cannot be read. */
+/** Uploads a file; returns its SHA-256, which S3 has verified. Throws the system's error where the file cannot be read. */
 async function sendFile(client: S3Client, key: string, file: string): Promise<string> {
   const source = await open(file, 'r')
   const writer = new S3Writer(client, key)

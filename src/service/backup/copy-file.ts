@@ -1,4 +1,4 @@
-// A file copied durably, and read back: what the disk holds is what was meant.
+// Copies of files that are fsynced, then read back and compared by their SHA-256, to detect a disk that damages data.
 
 import { createHash } from 'node:crypto'
 import { link, open, unlink } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { isDiskFull } from '../disk-full.ts'
 import { BackupError, digestOf } from './manifest.ts'
 
-/** Throws as `copyReadBack`, and a BackupError, with nothing left of the copy, where it has not this SHA-256. */
+/** Copies a file. Throws as `copyReadBack`, and a BackupError where the SHA-256 is another; the copy is removed then. */
 export async function copyVerified(from: string, to: string, sha256: string): Promise<void> {
   const found = await copyReadBack(from, to)
   if (found === sha256) return
@@ -16,20 +16,20 @@ export async function copyVerified(from: string, to: string, sha256: string): Pr
 }
 
 /**
- * Answers the SHA-256 of what was written, read back. Throws a BackupError when it cannot be written, or reads back as
- * something else; the system's error when the source cannot be read. The copy is removed then.
+ * Copies a file, reads the copy back, and returns its SHA-256. Throws a BackupError when the copy cannot be written, or
+ * differs when it is read back; the system's error when the source cannot be read. The copy is removed then.
  */
 export async function copyReadBack(from: string, to: string): Promise<string> {
   const source = await open(from, 'r')
   try {
-    // A stream over a bare descriptor closes it when writing fails, and then it may be another file's.
+    // With `autoClose` the stream would close the descriptor when writing fails, and `source.close()` another file's.
     return await writeReadBack(source.createReadStream({ autoClose: false }), to)
   } finally {
     await source.close()
   }
 }
 
-/** The same for bytes that come from elsewhere. */
+/** As `copyReadBack`, from a stream. */
 export async function writeReadBack(source: Readable, to: string): Promise<string> {
   const hash = createHash('sha256')
   const target = await open(to, 'w', 0o600)
@@ -54,8 +54,8 @@ export async function writeReadBack(source: Readable, to: string): Promise<strin
 }
 
 /**
- * Gives the file of an earlier backup a second name, where it is still what its SHA-256 says. False where it is not, is not there,
- * or cannot be linked: on another disk, for instance.
+ * Makes a hard link to a file of an earlier backup, if the file has this SHA-256. Returns false where it has not, is missing,
+ * or cannot be linked (on another disk, for instance).
  */
 export async function linkVerified(from: string, to: string, sha256: string): Promise<boolean> {
   try {
@@ -74,7 +74,7 @@ function refuseTarget(to: string, error: unknown): never {
   throw new BackupError(`${to} cannot be written: ${message}`, { cause: error })
 }
 
-/** The unfinished backup stays, and the next try begins it anew. */
+/** The error of a full disk. The unfinished backup stays until the next attempt, which begins again. */
 export function noRoom(file: string, cause: unknown): BackupError {
   return new BackupError(`there is no room for ${file}`, { cause })
 }

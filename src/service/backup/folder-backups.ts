@@ -1,4 +1,4 @@
-// The backups that lie in one folder.
+// The backups in one folder, each a subfolder.
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface FoundBackup {
   readonly madeAt: number
 }
 
-/** Whole ones, the latest first; what else lies there, and a backup on its way, is left out. */
+/** Complete backups, the latest first. Unfinished ones and other files are left out. */
 export async function listFolder(folder: string): Promise<FoundBackup[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const found: FoundBackup[] = []
@@ -28,7 +28,7 @@ export async function listFolder(folder: string): Promise<FoundBackup[]> {
   return found.sort((a, b) => b.madeAt - a.madeAt)
 }
 
-/** Removes what a crash left of scheduled backups, each of which had a name of its own; not what another process is filling. */
+/** Removes unfinished scheduled backups that a crash left, except one that another process is filling and has locked. */
 export async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!unfinishedPattern.test(name)) continue
@@ -42,7 +42,7 @@ export async function removeUnfinished(folder: string): Promise<void> {
   }
 }
 
-/** The manifest goes first: a backup that a crash left half-removed no longer counts as one. */
+/** Removes a backup, its manifest first: one that a crash left half-removed no longer counts as a backup. */
 export async function removeFrom(folder: string, name: string): Promise<void> {
   await dropManifest(join(folder, name))
   await rm(join(folder, name), { recursive: true, force: true })

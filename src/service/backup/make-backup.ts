@@ -1,6 +1,6 @@
-// A backup while the service runs, without asking it: first the database as of one moment, then every content it refers to.
-// The folder gets its name when everything in it has been read back. A content that is damaged is told of, and keeps nothing
-// else from it. A content that the backup before has is not copied: it is the same file, under a second name.
+// Makes a backup in a folder, also while the service runs: first a snapshot of the database, then every content to which it
+// refers. The folder gets its name when everything in it has been read back. Damaged contents are listed in the manifest, and
+// do not end the backup. A content that the previous backup has is not copied but hard-linked.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -12,9 +12,9 @@ import { type ContentKeeper, keepMoment, manifestOf } from './moment.ts'
 import { makeFolder } from './new-folder.ts'
 
 /**
- * Makes the folder `destination` a backup of `dataDir`; what it calls damaged is kept as it is, where it can be read. Contents that
- * the latest backup beside it has are linked to. Throws a BackupError, or a StartError for a newer
- * database, with nothing left under that name.
+ * Makes a backup of `dataDir` in the new folder `destination`; damaged contents are copied as they are, if they can be read.
+ * Contents of the latest other backup in the same folder are hard-linked. Throws a BackupError, or a StartError for a newer
+ * database; `destination` does not exist then.
  */
 export async function makeBackup(dataDir: string, destination: string): Promise<Manifest> {
   const target = resolve(destination)
@@ -40,7 +40,7 @@ async function fillBackup(dataDir: string, partial: string, before: string | und
   return manifest
 }
 
-/** Files below `blobs`, by their hash. */
+/** Keeps contents as files `ab/<sha256>` below `blobs`. */
 class FolderKeeper implements ContentKeeper {
   readonly already = new Set<string>()
   readonly #blobs: string
@@ -72,7 +72,7 @@ class FolderKeeper implements ContentKeeper {
   }
 }
 
-// Contents that an earlier moment referred to and the last one does not.
+// Removes contents to which an earlier snapshot referred and the last one does not.
 async function dropUnused(partial: string, contents: ReadonlyMap<string, number>): Promise<void> {
   for (const entry of await readdir(join(partial, 'blobs'), { recursive: true, withFileTypes: true })) {
     if (entry.isFile() && !contents.has(entry.name)) await rm(join(entry.parentPath, entry.name))

@@ -1,4 +1,4 @@
-// The manifest makes a folder a whole backup. It is written last, so a backup that was cut off by a crash has none.
+// The manifest (`backup.json`) of a backup. It is written last, so a backup that a crash ended has none, and does not count.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { parseJson } from '../../parse-json.ts'
 import { syncFolder } from '../../write-whole.ts'
 import { StartError } from '../start-error.ts'
 
-/** A backup that cannot be made or used, in one sentence. */
+/** A backup cannot be made or used. The message is one sentence for the user. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }
@@ -20,27 +20,27 @@ export interface Manifest {
   readonly made_at: string
   readonly projects: number
   readonly documents: number
-  /** Contents kept as files, and their bytes. */
+  /** How many contents are files, and their bytes. */
   readonly contents: number
   readonly bytes: number
-  /** Of those contents, how many are files of the backup before, under a second name; absent where none is. */
+  /** How many of those contents are shared with an earlier backup; absent where none is. */
   readonly linked?: number
-  /** SHA-256, hexadecimal, by name. Contents bear theirs as their name. */
+  /** SHA-256 (hexadecimal) of database and secret, by file name. The name of a content's file is its SHA-256. */
   readonly digests: Readonly<Record<string, string>>
-  /** Absent where all is well. */
+  /** Absent where no content is damaged. */
   readonly damaged?: readonly DamagedContent[]
 }
 
-/** A content that was not what its hash says when the backup was made, or could not be read. */
+/** A content whose bytes did not have its SHA-256 when the backup was made, or that could not be read. */
 export interface DamagedContent {
   readonly sha256: string
-  /** SHA-256 of the bytes that are kept in its place; absent where there are none. */
+  /** SHA-256 of the bytes that the backup has instead; absent where nothing could be read. */
   readonly kept_sha256?: string
-  /** Whose content it is: PROJECT/PATH of files, PROJECT: NAME of documents in storage tables. */
+  /** The documents with this content: PROJECT/PATH of files, PROJECT: NAME of documents in storage tables. */
   readonly documents: readonly string[]
 }
 
-/** `kept`: SHA-256 of what there is of it; undefined where nothing could be read. */
+/** `kept`: SHA-256 of the bytes that were found; undefined where nothing could be read. */
 export function damagedContent(
   sha256: string,
   kept: string | undefined,
@@ -50,11 +50,11 @@ export function damagedContent(
 }
 
 export const manifestName = 'backup.json'
-/** The files beside the contents. */
+/** The other files of a backup and of a data folder, beside the contents. */
 export const databaseName = 'service.db'
 export const secretName = 'download-secret'
 
-/** Throws a StartError for a backup: what serves or administers it changes it, and it can never be restored then. */
+/** Throws a StartError if `dataDir` is a backup: serving or administering it would change it, and it could not be restored. */
 export function refuseBackup(dataDir: string): void {
   if (!existsSync(join(dataDir, manifestName))) return
   throw new StartError(
@@ -67,18 +67,18 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await syncFolder(folder)
 }
 
-/** From then on the folder is no backup. */
+/** Removes the manifest, durably: the folder no longer counts as a backup. */
 export async function dropManifest(folder: string): Promise<void> {
   await rm(join(folder, manifestName), { force: true })
   await syncFolder(folder)
 }
 
-/** As text, with the newline at its end. */
+/** The text of the manifest's file. */
 export function manifestText(manifest: Manifest): string {
   return `${JSON.stringify(manifest, undefined, 2)}\n`
 }
 
-/** Throws a BackupError where there is none, a damaged one, or one this version cannot read. */
+/** Throws a BackupError for a manifest that is missing, damaged, or of a format that this version does not know. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch((error: unknown) => {
     throw new BackupError(`${folder} is no whole backup: it has no ${manifestName}`, { cause: error })
@@ -86,7 +86,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return parseManifest(text, folder)
 }
 
-/** `place`: what the message calls the backup. Throws a BackupError for a damaged one, or one this version cannot read. */
+/** `place` names the backup in messages. Throws a BackupError for a manifest that is damaged, or of an unknown format. */
 export function parseManifest(text: string, place: string): Manifest {
   const manifest = (parseJson(text) ?? {}) as Partial<Manifest>
   const { format, digests } = manifest
@@ -97,14 +97,14 @@ export function parseManifest(text: string, place: string): Manifest {
   return manifest as Manifest
 }
 
-/** SHA-256 of a file, as it is read back. */
+/** SHA-256 of a file, hexadecimal. */
 export async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
   return hash.digest('hex')
 }
 
-/** `ab/<sha256>`, as the service keeps contents. */
+/** `ab/<sha256>`: the path of a content below `blobs`, in a data folder and in a backup. */
 export function contentPath(sha256: string): string {
   return join(sha256.slice(0, 2), sha256)
 }

@@ -1,5 +1,5 @@
-// One moment of a data folder, wherever its backup goes. A content that is gone by the time it is copied was deleted since: a
-// newer moment is taken, and what was kept already stays.
+// One moment of a data folder: a snapshot of the database, with every content to which it refers, for a backup in a folder or a
+// bucket. If a content was deleted before it is copied, a newer snapshot is taken; contents copied so far are not copied again.
 
 import { join } from 'node:path'
 import { isMissing } from '../blobs/disk.ts'
@@ -8,40 +8,40 @@ import { embeddedSchema } from '../store/open-embedded.ts'
 import { BackupError, type Manifest, contentPath, damagedContent, databaseName } from './manifest.ts'
 import { type SnapshotContents, documentsOf, readSnapshot, takeSnapshot } from './snapshot.ts'
 
-/** Moments taken at most, when documents are deleted faster than copied. */
+/** Snapshots taken at most, when documents are deleted faster than copied. */
 const maxMoments = 50
-/** The database forgets a document before its content goes: what later moments name again, and is not there, is lost. */
-const mostMisses = 3
+/** A content that is missing after so many snapshots is lost: a deleted document leaves the database before its content. */
+const maxMisses = 3
 
-/** Where contents are kept. */
+/** Stores the contents of a backup: `FolderKeeper`, `BucketKeeper`. */
 export interface ContentKeeper {
-  /** Contents that an earlier backup has brought. */
+  /** SHA-256 of contents that are shared with an earlier backup. */
   readonly already: ReadonlySet<string>
   /**
-   * Keeps the content in `file`, under its hash; answers the SHA-256 of what it keeps. Throws a BackupError where that cannot be
-   * written, the system's error where `file` cannot be read.
+   * Stores the content in `file`; returns the SHA-256 of the stored bytes: another one where `file` is damaged. Throws a
+   * BackupError where it cannot be written, the system's error where `file` cannot be read.
    */
   keep(sha256: string, file: string): Promise<string>
-  /** Makes durable what was kept so far. */
+  /** Makes the contents stored so far durable. */
   sync(): Promise<void>
 }
 
 export interface KeptMoment {
   readonly snapshot: SnapshotContents
-  /** SHA-256 of what there is of each content; undefined where nothing could be read. */
+  /** SHA-256 of the stored bytes of each content; undefined where nothing could be read. */
   readonly kept: ReadonlyMap<string, string | undefined>
-  /** How many of its contents an earlier backup has brought. */
+  /** How many of its contents are shared with an earlier backup. */
   readonly linked: number
 }
 
-/** Copies the database to `database`, and keeps its contents. Throws a BackupError, or a StartError for a newer database. */
+/** Copies the database to the file `database`, and stores its contents. Throws a BackupError; a StartError for a newer version. */
 export async function keepMoment(
   dataDir: string,
   database: string,
   keeper: ContentKeeper,
 ): Promise<KeptMoment> {
   await embeddedSchema(dataDir).catch((error: unknown) => {
-    // Damage is told below.
+    // `takeSnapshot` reports damage, as a BackupError.
     if (!isDamage(error)) throw error
   })
   const kept = new Map<string, string | undefined>()
@@ -58,7 +58,7 @@ export async function keepMoment(
         if (error instanceof BackupError) throw error
         const misses = (missed.get(sha256) ?? 0) + 1
         missed.set(sha256, misses)
-        if (isMissing(error) && misses < mostMisses) isWhole = false
+        if (isMissing(error) && misses < maxMisses) isWhole = false
         else kept.set(sha256, undefined)
       }
     }
@@ -70,7 +70,7 @@ export async function keepMoment(
   throw new BackupError('documents are deleted faster than copied')
 }
 
-/** `database`: the copy; `digests` of the files beside the contents. */
+/** `database`: the copied file; `digests`: SHA-256 of the files beside the contents, by name. */
 export function manifestOf(
   database: string,
   { snapshot, kept, linked }: KeptMoment,

@@ -1,5 +1,5 @@
-// A folder that gets its name when it is whole: `NAME.partial` until then, of one process alone. One that a crash
-// left unfinished is begun anew.
+// Makes a folder that gets its name when it is complete. Until then it is `NAME.partial`, locked by one process. The next
+// attempt empties one that a crash left.
 
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,8 @@ import { lockDataDir } from '../store/service-lock.ts'
 import { BackupError, databaseName, secretName } from './manifest.ts'
 
 const lockName = 'service.lock'
-const own = new Set([
+/** Names that an unfinished folder of ours may have in it. */
+const ownNames = new Set([
   databaseName,
   `${databaseName}-wal`,
   `${databaseName}-shm`,
@@ -21,8 +22,8 @@ const own = new Set([
 ])
 
 /**
- * Makes `target` of what `fill` puts into an empty folder. Throws what `fill` throws, with nothing under that name; a BackupError when
- * `target` holds anything, when the other folder is not ours, or when another process is filling it.
+ * Makes the folder `target`, filled by `fill`. Throws the errors of `fill`, and a BackupError when `target` is not empty, when
+ * `NAME.partial` is not ours, or when another process is filling it. `target` is as before then.
  */
 export async function makeFolder<Result>(
   target: string,
@@ -30,7 +31,7 @@ export async function makeFolder<Result>(
 ): Promise<Result> {
   const partial = `${target}.partial`
   await checkFree(target)
-  const foreign = ((await namesIn(partial)) ?? []).find((name) => !own.has(name))
+  const foreign = ((await namesIn(partial)) ?? []).find((name) => !ownNames.has(name))
   if (foreign !== undefined)
     throw new BackupError(`${partial} is in the way, and no unfinished copy: it holds ${foreign}`)
   await mkdir(partial, { recursive: true, mode: 0o700 })
@@ -60,7 +61,7 @@ async function checkFree(target: string): Promise<void> {
   if ((await stat(target)).dev !== (await stat(dirname(target))).dev) throw isMounted(target)
 }
 
-/** A mount point cannot be replaced by a rename. */
+/** The error for a target that is a mount point, which a rename cannot replace. */
 function isMounted(target: string, cause?: unknown): BackupError {
   return new BackupError(`something is mounted at ${target}: name a folder in it`, { cause })
 }
@@ -74,7 +75,7 @@ function lock(partial: string): () => void {
   }
 }
 
-/** Undefined where there is no such folder. */
+/** Names in a folder; undefined where there is no such folder. */
 async function namesIn(folder: string): Promise<string[] | undefined> {
   return readdir(folder).catch((error: unknown) => {
     if (isOneOf(error, 'ENOENT')) return undefined

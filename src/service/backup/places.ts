@@ -1,4 +1,4 @@
-// Where backups lie: a folder, or a bucket (`s3://BUCKET/PREFIX?endpoint=URL`). Each backup has a name in it.
+// Places for backups: a folder, or a bucket (`s3://BUCKET/PREFIX?endpoint=URL`). Each backup has a name in it.
 
 import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -7,14 +7,14 @@ import { makeBackup } from './make-backup.ts'
 import { BackupError, type Manifest } from './manifest.ts'
 
 export interface BackupPlace {
-  /** Whole ones, the latest first. */
+  /** Complete backups, the latest first. */
   list(): Promise<FoundBackup[]>
-  /** Contents that the latest backup has already are not copied again. Throws a BackupError, with no backup of that name. */
+  /** Makes a backup; contents that an earlier one has are not copied again. On a BackupError there is no backup of that name. */
   make(dataDir: string, name: string): Promise<Manifest>
   remove(names: readonly string[]): Promise<void>
 }
 
-/** Throws a StartError on a wrong address of a bucket. */
+/** Throws a StartError for a malformed address of a bucket. */
 export async function openPlace(to: string): Promise<BackupPlace> {
   if (isBucket(to)) return (await import('./bucket-backups.ts')).BucketBackups.open({ url: to })
   return {
@@ -34,7 +34,7 @@ export function isBucket(to: string): boolean {
   return to.startsWith('s3:')
 }
 
-/** Where a backup lies, and what it is called there: the last name of the path. Throws a BackupError where it has none. */
+/** Splits the path or URL of a backup into its place and its name there. Throws a BackupError for a URL without a name. */
 export function placeOf(backup: string): { to: string; name: string } {
   if (!isBucket(backup)) return { to: dirname(resolve(backup)), name: basename(resolve(backup)) }
   const [, before = '', name = '', query = ''] = /^(s3:\/\/[^?]+)\/([\w.+-]+)\/*(\?.*)?$/.exec(backup) ?? []

@@ -1,4 +1,4 @@
-// A data folder from a backup: everything copied and read back first, then the folder gets its name.
+// Restores a backup to a new data folder, which gets its name when everything has been copied and read back.
 
 import { mkdir, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -17,15 +17,15 @@ import { makeFolder } from './new-folder.ts'
 import { isBucket, placeOf } from './places.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** A backup to read from. */
+/** A backup in a folder or a bucket. Its calls throw a BackupError for a file that is missing, or has another SHA-256. */
 interface Source {
   readonly manifest: Manifest
-  /** Copies a file beside the contents, or a content. Throws a BackupError where it is not there, or has not this SHA-256. */
   copyFile(name: string, to: string, sha256: string): Promise<void>
+  /** `kept`: SHA-256 of the bytes in the backup, another than `sha256` for a damaged content. */
   copyContent(sha256: string, to: string, kept: string): Promise<void>
 }
 
-/** Makes `dataDir`, absent or empty, what the backup holds, damaged contents as they were. Throws a BackupError, with `dataDir` as it was. */
+/** Fills `dataDir`, which is absent or empty; damaged contents stay damaged. On a BackupError `dataDir` is as before. */
 export async function restoreBackup(backup: string, dataDir: string): Promise<Manifest> {
   const source = await (isBucket(backup) ? openBucket(backup) : openFolder(backup))
   await makeFolder(resolve(dataDir), (partial) => fillDataDir(backup, source, partial))

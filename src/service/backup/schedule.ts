@@ -1,5 +1,5 @@
-// Backups that the service makes of itself, one at a time, in a process of their own. The time of the latest one is in the
-// place they go to, so a service that is started often makes no more of them.
+// Scheduled backups of a service, one at a time, in a separate process. The time of the latest one is read from the place
+// where backups are, so that frequent restarts of the service cause no more backups.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
@@ -12,11 +12,11 @@ export interface BackupPlan {
   /** A folder, or `s3://BUCKET/PREFIX?endpoint=URL`. */
   readonly to: string
   readonly everyMs: number
-  /** How many are kept; older ones are removed once a newer one is whole. */
+  /** How many are kept; older ones are removed when a new one is complete. */
   readonly keep: number
 }
 
-/** After one that failed, in milliseconds; sooner where they are made more often. */
+/** Pause after a failed backup, in milliseconds; `everyMs` where that is less. */
 const retryMs = 5 * 60_000
 const heapBytes = 2 * 1024 ** 3
 
@@ -40,7 +40,7 @@ export class BackupSchedule {
     })
   }
 
-  /** Without what is behind a question mark. */
+  /** The place of the backups, without the query of a URL. */
   get to(): string {
     return withoutQuery(this.#plan.to)
   }
@@ -49,17 +49,17 @@ export class BackupSchedule {
     return this.#plan.everyMs
   }
 
-  /** Of the latest whole backup, in epoch milliseconds; undefined where there is none, or it is not known yet. */
+  /** Time of the latest complete backup, in epoch milliseconds; undefined where there is none, or it is not known yet. */
   get latestAt(): number | undefined {
     return this.#latestAt
   }
 
-  /** How many have failed since the service was started. */
+  /** How many backups have failed since the service was started. */
   get failures(): number {
     return this.#failures
   }
 
-  /** Makes one whenever it is due. The answer resolves when `stop` has ended it. */
+  /** Makes a backup whenever one is due. Resolves after `stop`. */
   async run(): Promise<void> {
     const { signal } = this.#stopping
     let isKnown = false
@@ -75,11 +75,11 @@ export class BackupSchedule {
         }
         const { made } = this.#note(await this.#ask({ name: momentName(new Date()) }))
         const { documents, contents, linked = 0, damaged = [] } = made!
-        const told = { documents, contents, linked, to: this.to }
-        if (damaged.length === 0) this.#log.info(told, 'a backup was made')
+        const fields = { documents, contents, linked, to: this.to }
+        if (damaged.length === 0) this.#log.info(fields, 'a backup was made')
         else
           this.#log.error(
-            { ...told, damaged: damaged.flatMap((content) => content.documents) },
+            { ...fields, damaged: damaged.flatMap((content) => content.documents) },
             'a backup was made; the content of these documents is damaged',
           )
       } catch (error) {
@@ -91,15 +91,15 @@ export class BackupSchedule {
     }
   }
 
-  /** A backup under way is given up; the next start makes it anew. */
+  /** Ends `run` and a backup under way, which the next start makes again. */
   stop(): void {
     this.#stopping.abort()
     this.#processes.close()
   }
 
-  #ask(what: Pick<BackupTask, 'name'>): Promise<BackupAnswer> {
+  #ask(task: Pick<BackupTask, 'name'>): Promise<BackupAnswer> {
     const { to, keep } = this.#plan
-    return this.#processes.run({ to, keep, dataDir: this.#dataDir, ...what }, this.#stopping.signal)
+    return this.#processes.run({ to, keep, dataDir: this.#dataDir, ...task }, this.#stopping.signal)
   }
 
   #note(answer: BackupAnswer): BackupAnswer {
@@ -116,7 +116,7 @@ function momentName(moment: Date): string {
     .replaceAll(':', '-')
 }
 
-/** A URL's query says where a bucket is, and may say more than a log should. */
+/** The query of a bucket's URL may contain secrets that must not reach a log. */
 function withoutQuery(to: string): string {
   return to.replace(/\?.*$/, '')
 }

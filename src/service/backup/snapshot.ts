@@ -1,4 +1,4 @@
-// The database as of one moment, in a file of its own, and what it says about contents. The service goes on meanwhile.
+// Snapshots: copies of a database as of one moment, made while the service runs, and the contents to which they refer.
 
 import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { BackupError } from './manifest.ts'
 
 const busyTimeoutMs = 60_000
 
-/** Writes a copy of `database` to `file`, in place of what is there. Throws a BackupError for one that is damaged. */
+/** Writes a copy of `database` to `file`, replacing it. Throws a BackupError for a damaged database, or a full disk. */
 export async function takeSnapshot(database: string, file: string): Promise<void> {
   await rm(file, { force: true })
   // SQLite fills an empty file, and leaves its mode alone.
@@ -33,16 +33,17 @@ export async function takeSnapshot(database: string, file: string): Promise<void
   }
 }
 
+/** The contents of a snapshot, and the number of its projects and documents. */
 export interface SnapshotContents {
   readonly projects: number
   readonly documents: number
-  /** SHA-256 of contents that are kept as files, and their sizes. */
+  /** Sizes of contents that are files, by SHA-256. */
   readonly contents: ReadonlyMap<string, number>
-  /** Contents inside it that are not what their digest says. */
+  /** SHA-256 of contents in the database whose bytes are damaged. */
   readonly damaged: readonly string[]
 }
 
-/** Throws a BackupError when the copy is damaged as a database. */
+/** Throws a BackupError when SQLite finds the snapshot damaged. */
 export function readSnapshot(file: string): SnapshotContents {
   const database = new Libsql(file, { readonly: true })
   try {
@@ -75,7 +76,7 @@ export function readSnapshot(file: string): SnapshotContents {
   }
 }
 
-/** Whose content it is, by the copy: as a DamagedContent names them. */
+/** Names of the documents with this content, in the form of `DamagedContent`. */
 export function documentsOf(file: string, sha256: string): string[] {
   const database = new Libsql(file, { readonly: true })
   try {

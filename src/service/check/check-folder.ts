@@ -1,5 +1,5 @@
-// Looks through a data folder for damage: whether the database is whole, and every content what its hash says. Changes nothing;
-// the service may run meanwhile.
+// Checks a data folder for damage: the database as SQLite checks it, and every content against its hash. Changes nothing; the
+// service may run meanwhile.
 
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import { documentsWith } from './document-names.ts'
 
 const batchContents = 500
 
+/** The result of a check; `documents` and `contents` are counts. */
 export interface Checked {
   readonly documents: number
   readonly contents: number
@@ -21,7 +22,7 @@ export interface Checked {
   readonly findings: readonly string[]
 }
 
-/** Reads every byte. Throws a StartError for a newer database. */
+/** Reads every byte of the folder. Throws a StartError for a database of a newer version. */
 export async function checkFolder(dataDir: string): Promise<Checked> {
   const store = openEmbeddedReader(dataDir)
   try {
@@ -34,7 +35,7 @@ export async function checkFolder(dataDir: string): Promise<Checked> {
       const state = await stateOfContent(store, backend, content)
       if (state === 'intact') continue
       const documents = await documentsWith(store, content.sha256)
-      // Deleted meanwhile, or stored again.
+      // The document may have been deleted, or stored again, since the content was read.
       if (documents.length === 0 || (await stateOfContent(store, backend, content)) === 'intact') continue
       findings.push(...documents.map((name) => `content that is ${state}: ${name}`))
     }
@@ -68,7 +69,7 @@ interface KnownContent {
   readonly size: number
 }
 
-/** Contents of files, then those that documents of tables alone refer to. */
+/** Contents of files, then those to which only documents in tables refer. */
 async function* contentsOf(store: Store): AsyncGenerator<KnownContent> {
   for (const [table, condition] of [
     ['nodes', sql`true`],
@@ -87,7 +88,7 @@ async function* contentsOf(store: Store): AsyncGenerator<KnownContent> {
   }
 }
 
-/** All bytes of it, however long that takes. */
+/** Reads the whole content, without a time limit. */
 async function stateOfContent(
   store: Store,
   backend: DiskBackend,

@@ -1,9 +1,9 @@
-// Whose content something is, as people name it.
+// The names, for people, of the documents that have a content.
 
 import type { Store } from '../store/database.ts'
 import { tablesStore } from '../tables/database.ts'
 
-/** PROJECT/PATH of files, PROJECT: NAME of documents in storage tables; none where nothing refers to it any more. */
+/** PROJECT/PATH of files, PROJECT: NAME of documents in storage tables. Empty when no document has the content any more. */
 export async function documentsWith(store: Store, sha256: string): Promise<string[]> {
   const files = await store
     .selectFrom('nodes')

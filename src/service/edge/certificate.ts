@@ -1,5 +1,4 @@
-// The certificate the service shows, read again when its files change. Files that cannot be read leave the old
-// certificate in use.
+// The service's TLS certificate, reloaded when its files change. If they cannot be read, the old certificate stays in use.
 
 import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { readFileSync, statSync, unwatchFile, watchFile } from 'node:fs'
@@ -10,7 +9,7 @@ import { checkOrdinary } from '../../ordinary-file.ts'
 import { StartError } from '../start-error.ts'
 
 export interface TlsFiles {
-  /** PEM: the certificate, followed by those between it and the root. */
+  /** PEM file with the certificate, followed by the intermediate ones. */
   readonly cert: string
   readonly key: string
 }
@@ -20,15 +19,15 @@ interface Pem extends SecureContextOptions {
   readonly key: Buffer
 }
 
-/** How often the files are looked at; renewals replace a link, which no notification tells. */
-const lookMs = 5_000
+/** Interval at which the files are polled: renewals replace a symbolic link, of which no notification comes. */
+const pollMs = 5_000
 
 export class Certificate {
   readonly #files: TlsFiles
   #options: Pem
   #certificate: X509Certificate
 
-  /** Throws a StartError when the files are no certificate and its key. */
+  /** Throws a StartError when the files are not a certificate and its key. */
   constructor(files: TlsFiles) {
     this.#files = files
     try {
@@ -51,22 +50,22 @@ export class Certificate {
     return this.#files.cert
   }
 
-  /** Epoch milliseconds. */
+  /** Time of its expiry, in epoch milliseconds. */
   get validUntil(): number {
     return Date.parse(this.#certificate.validTo)
   }
 
-  /** True when the certificate is for this name or address. */
+  /** True when the certificate is valid for this host name or IP address. */
   isFor(host: string): boolean {
     const found = isIP(host) === 0 ? this.#certificate.checkHost(host) : this.#certificate.checkIP(host)
     return found !== undefined
   }
 
-  /** Shows what the files hold now to connections made from now on. */
+  /** Reads the files, and uses them for new connections. */
   reload(server: Server, log: Log): void {
     try {
       const [options, certificate] = read(this.#files)
-      // Also the certificates between it and the root may have changed.
+      // The PEM texts are compared, for intermediate certificates may have changed.
       if (options.cert.equals(this.#options.cert) && options.key.equals(this.#options.key)) return
       server.setSecureContext(options)
       this.#options = options
@@ -80,9 +79,9 @@ export class Certificate {
   /** Reloads when a file changes. Returns the function that stops watching. */
   watch(server: Server, log: Log): () => void {
     const files = [this.#files.cert, this.#files.key]
-    const look = (): void => this.reload(server, log)
-    for (const file of files) watchFile(file, { interval: lookMs, persistent: false }, look)
-    return () => files.forEach((file) => unwatchFile(file, look))
+    const reload = (): void => this.reload(server, log)
+    for (const file of files) watchFile(file, { interval: pollMs, persistent: false }, reload)
+    return () => files.forEach((file) => unwatchFile(file, reload))
   }
 }
 
@@ -97,7 +96,7 @@ function read(files: TlsFiles): [Pem, X509Certificate] {
   return [options, certificate]
 }
 
-/** The error names the file. */
+/** Throws an error that names the file. */
 function readPem(file: string): Buffer {
   checkOrdinary(statSync(file), file)
   return readFileSync(file)

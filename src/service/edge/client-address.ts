@@ -1,13 +1,13 @@
-// The client's address: the one that a trusted proxy tells, else that of the connection. Some proxies write the port
-// with it; a client counted by that would have a new name with each connection.
+// The client's IP address: from the header of a trusted proxy, else the address of the connection. Some proxies add a port,
+// which is removed: otherwise limits would take each connection for another client.
 
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** A proxy that tells no valid address counts as the client itself. */
+/** Returns the proxy's own address where the proxy sends no valid one. */
 export function clientAddress(request: FastifyRequest): string {
-  const told = withoutPort(request.ip)
-  return isIP(told) === 0 ? (request.raw.socket.remoteAddress ?? '') : told
+  const address = withoutPort(request.ip)
+  return isIP(address) === 0 ? (request.raw.socket.remoteAddress ?? '') : address
 }
 
 /** `192.0.2.1:4711` → `192.0.2.1`, `[2001:db8::1]:443` → `2001:db8::1`. */

@@ -1,27 +1,28 @@
-// Answers to what is hardly HTTP: there is no request yet, only a socket.
+// Responses to bytes that Node cannot parse as an HTTP request: there is no request object, only a socket.
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { endAfterAnswers } from './request-order.ts'
 
-/** Time that a refused client has to take its answer before the connection is cut. */
+/** Time that the client has to read the response before the connection is destroyed. */
 const partingMs = 1_000
 
 interface ClientError extends Error {
   readonly code?: string
 }
 
+/** Listener of Node's `clientError`. */
 export function answerClientError(error: ClientError, socket: Socket): void {
-  // Anything said now would be taken for the answer that is under way, or for a part of it.
+  // While earlier requests wait for their responses, the client would take this one for theirs.
   if (endAfterAnswers(socket)) return
   const [status, errorMessage] = describe(error)
   answerOnSocket(socket, status, errorMessage)
 }
 
-/** Writes a whole answer with an Error body and ends the connection, also where the other side keeps its half of it. */
+/** Writes a response with an Error body, and closes the connection, also where the client does not close its side. */
 export function answerOnSocket(socket: Socket, status: number, errorMessage: string, headers = ''): void {
-  // Behind TLS that nobody agreed on nothing can be said.
+  // Before the TLS handshake is complete no response can be sent.
   if (!socket.writable || (socket instanceof TLSSocket && socket.getProtocol() === null)) {
     socket.destroy()
     return

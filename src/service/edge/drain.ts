@@ -1,4 +1,4 @@
-// The graceful end: whoever is being answered gets the time to finish, whoever comes now is sent elsewhere.
+// Graceful shutdown: requests under way get time to finish, new ones are refused with 503, so that a proxy sends them elsewhere.
 
 import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../service-error.ts'
@@ -13,12 +13,12 @@ export class Drain {
     return this.#isDraining
   }
 
-  /** Requests not answered yet. */
+  /** Number of requests that are not answered yet. */
   get underWay(): number {
     return this.#underWay
   }
 
-  /** Before any other hook. `isExempt` names what is answered to the last. */
+  /** Call it before other hooks are added. Requests with an `isExempt` URL are answered until the end. */
   register(app: FastifyInstance, isExempt: (url: string) => boolean): void {
     app.addHook('onRequest', (request, reply, done) => {
       if (this.#isDraining && !isExempt(request.url)) {
@@ -34,12 +34,12 @@ export class Drain {
     })
   }
 
-  /** Admits nobody any more. */
+  /** Refuses new requests from now on. */
   begin(): void {
     this.#isDraining = true
   }
 
-  /** The same, and answers, after `waitMs` at the latest, whether all were answered. */
+  /** As `begin`, then resolves with true when all requests are answered, or with false after `waitMs`. */
   async end(waitMs: number): Promise<boolean> {
     this.begin()
     if (this.#underWay === 0) return true

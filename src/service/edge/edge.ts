@@ -1,4 +1,4 @@
-// The edge between the wire and the routes: which proxies to believe, what links begin with, which certificate to show.
+// The edge between network and routes, from the service's options: trusted proxies, the base URL of links, the certificate.
 
 import type { ServiceOptions } from '../contract.ts'
 import { Certificate } from './certificate.ts'
@@ -7,13 +7,13 @@ import { type BaseUrlOf, originsFrom, parsePublicUrl } from './origins.ts'
 
 export interface Edge {
   readonly isTrustedProxy: IsInNetworks
-  /** The beginning of the links in an answer. */
+  /** The base URL of links in the response to a request. */
   readonly originOf: BaseUrlOf
-  /** Undefined where TLS is somebody else's task. */
+  /** Undefined where the service has no TLS of its own. */
   readonly certificate: Certificate | undefined
 }
 
-/** Throws a StartError on options that mean nothing. */
+/** Throws a StartError for invalid options. */
 export function openEdge({ publicUrl, trustProxy = [], tls }: ServiceOptions): Edge {
   const isTrustedProxy = parseNetworks(trustProxy)
   const certificate = tls === undefined ? undefined : new Certificate(tls)

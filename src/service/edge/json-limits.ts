@@ -1,4 +1,4 @@
-// Looks through the text of JSON before anything is made of it: a few megabytes of brackets would become gigabytes.
+// Limits on JSON that are checked on its text, before it is parsed: a few megabytes of brackets would become gigabytes of objects.
 
 import { type Limits, exceeds } from '../limits.ts'
 import { ServiceError } from '../service-error.ts'
@@ -12,13 +12,13 @@ const openingObject = 0x7b
 const closingObject = 0x7d
 
 /**
- * Throws ServiceError 400 on what is nested too deeply, 413 on too many values, or too many of one object: V8 takes as long
- * for the names of an object as for ten values of a list. Invalid JSON is not noticed here.
+ * Throws ServiceError 400 for JSON that is nested too deeply, 413 for too many values, or too many names in one object: V8 takes
+ * as long for one name as for ten values of a list. Does not detect invalid JSON.
  */
 export function checkJson(text: Buffer, { jsonDepth, jsonValues, jsonNames }: Limits): void {
   let depth = 0
   let values = 0
-  /** By depth: commas so far in an object, nothing in an array. */
+  /** By depth: number of names so far in an object; undefined for an array. */
   const names: (number | undefined)[] = []
   for (let at = 0; at < text.byteLength; at++) {
     const byte = text[at]
@@ -44,7 +44,7 @@ export function checkJson(text: Buffer, { jsonDepth, jsonValues, jsonNames }: Li
   }
 }
 
-/** The first quote from `at` that no backslash escapes, or −1. At `at` no escape is open. */
+/** Index of the first quote from `at` on that no backslash escapes, or −1. The byte at `at` must not be escaped. */
 export function findClosingQuote(chunk: Buffer, at: number): number {
   for (let found = chunk.indexOf(quote, at); found !== -1; found = chunk.indexOf(quote, found + 1)) {
     let escapes = found

@@ -1,5 +1,5 @@
-// Text of JSON that would be kept as another: bytes that are no UTF-8, and halves of surrogate pairs, of which UTF-8 knows none.
-// Both would become U+FFFD: two names would be one, and what is answered is not what was sent.
+// Refuses text in JSON that cannot be stored as it is: invalid UTF-8, and lone surrogates, which UTF-8 cannot encode. Both would
+// become U+FFFD, so that different names become the same, and responses differ from what was sent.
 
 import { ServiceError } from '../service-error.ts'
 
@@ -7,7 +7,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 const escapedSurrogate = /\\u[dD][89a-fA-F]/
 const loneSurrogate = /\p{Surrogate}/u
 
-/** Throws ServiceError 400 on what is no UTF-8. */
+/** Throws ServiceError 400 for invalid UTF-8. */
 export function decodeJson(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
@@ -16,9 +16,9 @@ export function decodeJson(bytes: Buffer): string {
   }
 }
 
-/** Throws ServiceError 400 on half a surrogate pair in a string or name of `value`, which was made of `json`. */
+/** Throws ServiceError 400 for a lone surrogate in a string or name of `value`, which was parsed from `json`. */
 export function checkTexts(json: string, value: unknown): void {
-  // Only an escape can bring one.
+  // Valid UTF-8 has no surrogates: only an escape can make one.
   if (escapedSurrogate.test(json)) check(value)
 }
 

@@ -1,12 +1,12 @@
-// Networks as operators write them: an address, or CIDR.
+// Networks in options of the service: a single IP address, or CIDR.
 
 import ipaddr from 'ipaddr.js'
 import { StartError } from '../start-error.ts'
 
-/** Says whether an address is in one of the networks. Text that is no address is in none. */
+/** True for an address in one of the networks; false for text that is not an address. */
 export type IsInNetworks = (address: string) => boolean
 
-/** Throws a StartError naming what is neither an address nor CIDR. */
+/** Throws a StartError that names an entry which is neither an address nor CIDR. */
 export function parseNetworks(networks: readonly string[]): IsInNetworks {
   const parsed = networks.map(parseNetwork)
   const isIn = (address: string): boolean => {
@@ -14,7 +14,7 @@ export function parseNetworks(networks: readonly string[]): IsInNetworks {
     const plain = ipaddr.process(address)
     return parsed.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits))
   }
-  // Consecutive calls mostly ask about one address.
+  // Consecutive calls are mostly for the same address.
   let last = { address: '', isIn: false }
   return (address) => {
     if (address !== last.address) last = { address, isIn: isIn(address) }
@@ -31,7 +31,7 @@ export function plainAddress(address: string): string {
 
 export const isLoopback: IsInNetworks = parseNetworks(['127.0.0.0/8', '::1'])
 
-/** Only unambiguous spellings: 010.0.0.0 is octal to some tools, and 10/8 no network to others. */
+/** Accepts only unambiguous spellings: some programs read 010.0.0.0 as octal, and not all know 10/8. */
 function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   const [, written = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   if (ipaddr.IPv4.isValidFourPartDecimal(written) || ipaddr.IPv6.isValid(written)) {

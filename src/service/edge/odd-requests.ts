@@ -1,4 +1,4 @@
-// Requests that Node would answer itself, without an Error body, or would accept though it should not.
+// Requests that Node would refuse without an Error body, or would accept though HTTP forbids them.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -6,11 +6,11 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../service-error.ts'
 import { answerOnSocket } from './client-error.ts'
 
-/** For the options of the server: `refuseOddRequests` looks at it. */
+/** Options for Node's server: a missing Host header is refused by `refuseOddRequests`, with an Error body. */
 export const leaveHostToUs: { readonly requireHostHeader: false } = { requireHostHeader: false }
 
 export function refuseOddRequests(app: FastifyInstance): void {
-  // Node drops those beyond 2,000, the length of the body among them. Their bytes are limited.
+  // Node would drop headers beyond 2,000, Content-Length among them. Their total size is limited anyway.
   app.server.maxHeadersCount = 0
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     answerOnSocket(
@@ -26,15 +26,15 @@ export function refuseOddRequests(app: FastifyInstance): void {
   })
   app.addHook('onRequest', (request, reply, done) => {
     const { httpVersion, rawHeaders } = request.raw
-    // Node's parser takes HTTP/2.0 for a version like the others.
+    // Node's parser accepts `HTTP/2.0` in a request line.
     if (httpVersion !== '1.1' && httpVersion !== '1.0')
       throw new ServiceError(505, `HTTP/${httpVersion} is not spoken here: HTTP/1.1 is`)
-    // RFC 9112, 3.2: of two, a proxy in front may have looked at the other one.
+    // RFC 9112, 3.2: of two Host headers, a proxy in front may have used the other one.
     const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
     if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
       throw new ServiceError(400, `a request has one Host header, not ${hosts}`)
     const { 'content-encoding': encoding = 'identity', 'transfer-encoding': coding } = request.headers
-    // RFC 9112, 6.1: where a body ends is a guess then, and a proxy in front may have guessed otherwise.
+    // RFC 9112, 6.1: the end of the body would be a guess, and a proxy in front may guess another.
     if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
       void reply.header('connection', 'close')
       throw httpVersion === '1.0'

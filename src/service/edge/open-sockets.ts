@@ -1,5 +1,5 @@
-// Every connection there is, those among them that Node's HTTP server does not count: TLS that nobody has agreed on yet, and
-// what was answered on the socket. They would keep the service from ending.
+// All open connections of a server, so that they can be destroyed at its end. Node's HTTP server does not know those whose TLS
+// handshake is not complete, nor those answered directly on the socket; they would keep the process alive.
 
 import type { Server, Socket } from 'node:net'
 

@@ -1,19 +1,19 @@
-// The base URL of presigned links: the operator's, where there is one. The Host of a request counts only if a trusted proxy sent it,
-// or it is this connection's local address, a name of the certificate, or localhost on loopback: any other could send a client
-// to a stranger. Else it is the local address and port.
+// The base URL of presigned links: the operator's `publicUrl`, if set; else the Host header, if a trusted proxy sent it, or it
+// is the local address of the connection, a name of the certificate, or localhost on loopback (any other could send a client to
+// a stranger's server); else the local address and port.
 
 import type { FastifyRequest } from 'fastify'
 import { StartError } from '../start-error.ts'
 import { type IsInNetworks, isLoopback, plainAddress } from './networks.ts'
 
-/** `https://documents.example`, or with a path below which a proxy shows the service; no slash at its end. */
+/** Returns for instance `https://documents.example`, with a path if a proxy serves under one; no slash at the end. */
 export type BaseUrlOf = (request: FastifyRequest) => string
 
 export interface OriginSources {
-  /** The operator's URL, which wins over anything the request says. */
+  /** The operator's URL, used for all requests if it is set. */
   readonly publicUrl: string | undefined
   readonly isTrustedProxy: IsInNetworks
-  /** True if the service's certificate is for this name; never without TLS. */
+  /** True if the service's certificate is valid for this host; false without TLS. */
   readonly isCertified: (host: string) => boolean
 }
 
@@ -41,7 +41,7 @@ export function originsFrom({ publicUrl, isTrustedProxy, isCertified }: OriginSo
   }
 }
 
-/** The beginning of links for a URL the operator gave, with or without `/api`. Throws a StartError on what cannot be one. */
+/** The base URL for the operator's URL, which may end with `/api`. Throws a StartError for an invalid one. */
 export function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === ''

@@ -1,27 +1,27 @@
-// Requests that come together on one connection are carried out one after the other, as HTTP asks of a server (RFC 9112, 9.3.2):
-// a client may send the DELETE of a document and the PUT of the next version at once. Node hands them over all at once, and
-// stops reading only where answers wait to be sent: what waits for its turn has none yet, so their number is limited here.
+// Pipelined requests of one connection are carried out one after the other, as HTTP requires (RFC 9112, 9.3.2): a client may
+// send the DELETE of a document and the PUT of its next version together. Node emits them all at once, and stops reading only
+// for unsent responses, which waiting requests do not have yet. So their number is limited here.
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type Limits, exceeds } from '../limits.ts'
 
+/** The requests of one connection that are not answered yet. */
 interface Turns {
   newest: { readonly raw: IncomingMessage; readonly reply: FastifyReply }
-  /** The answer to what came last. */
+  /** Resolves when the newest request is answered. */
   last: Promise<void>
-  /** Requests that are not answered, the one under way included. */
   count: number
-  /** The connection ends with the last of its answers. */
+  /** The connection will be closed after its last response. */
   isEnding: boolean
 }
 
 const turns = new WeakMap<Socket, Turns>()
 
 /**
- * Call when the bytes that came last on the socket are no request. True where the socket is taken care of: it ends
- * with the last of the answers that are under way, or has ended. False where the caller is to answer.
+ * Call it for bytes on a socket that are no valid request. True where the socket needs nothing more: it will be closed after
+ * the responses that are under way, or is destroyed. False where the caller must send a response.
  */
 export function endAfterAnswers(socket: Socket): boolean {
   const mine = turns.get(socket)
@@ -31,15 +31,15 @@ export function endAfterAnswers(socket: Socket): boolean {
     mine.isEnding = true
     return true
   }
-  // The body of the newest will not come: neither will its answer.
+  // The body of the newest request is broken off, so it gets no response of its own.
   if (mine.count === 1 && !mine.newest.reply.raw.headersSent) return false
   socket.destroy()
   return true
 }
 
 /**
- * A connection on which too many requests wait is cut: an answer would have to wait behind them. A request to which no answer
- * can be sent is not carried out.
+ * Adds the hook that makes requests wait for their turn. A connection with too many waiting requests is destroyed: a 429 would
+ * have to wait behind them. A request whose connection has closed is not carried out.
  */
 export function keepOrder(app: FastifyInstance, { requestsPerConnection }: Limits): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -59,7 +59,7 @@ export function keepOrder(app: FastifyInstance, { requestsPerConnection }: Limit
       if (exceeds(mine.count, requestsPerConnection)) socket.destroy()
       await last
     }
-    // Its client can no longer hear the answer: the request ends here.
+    // The client has disconnected: the request ends here.
     if (!socket.writable) reply.hijack()
   })
 }

@@ -1,4 +1,4 @@
-// How often each key and each address comes, and where several nodes serve them, what all of them have let through.
+// Request rates of each API key and each client address, shared between the nodes of a service that has several.
 
 import { setInterval as every } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
@@ -16,7 +16,7 @@ export class RequestRates {
     this.addresses = new TokenBuckets(requestsPerSecondPerAddress)
   }
 
-  /** Counts together with other nodes until `signal`; while that fails, alone. */
+  /** Shares the counts with other nodes until `signal` aborts. While that fails, this node counts alone. */
   async share(tallies: Tallies, log: Log, signal: AbortSignal): Promise<void> {
     let hasFailed = false
     try {

@@ -1,6 +1,6 @@
-// Bodies that hardly come: a minute in which one brings less than so many bytes ends its request with 408, and so
-// does a body that goes on for too long. A body that waits because this machine is slow does not count as slow: that
-// is not its sender's fault.
+// Ends requests with 408 whose body arrives too slowly (fewer than `bodyBytesPerSecond` over a `bodyPeriodMs`) or takes longer
+// than `uploadMs`. A body whose received bytes wait to be read does not count as slow: that is not its sender's
+// fault.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -10,7 +10,7 @@ import { longestTimerMs } from '../timers.ts'
 interface Body {
   readonly reply: FastifyReply
   readonly begunMs: number
-  /** When it was looked at last; undefined until then. */
+  /** `bytesRead` of the socket at the last check; undefined before the first. */
   bytes: number | undefined
 }
 
@@ -23,7 +23,7 @@ export function giveUpSlowBodies(
   const periodMs = Math.min(...periods, longestTimerMs)
   const least = bodyPeriodMs === 0 ? 0 : (bodyBytesPerSecond * periodMs) / 1000
   const coming = new Map<IncomingMessage, Body>()
-  // Before anything refuses the request: its body comes all the same.
+  // The hook runs before any that may refuse the request: the body of a refused one arrives, too.
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers

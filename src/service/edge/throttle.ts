@@ -1,4 +1,4 @@
-// How often, and how many at a time, an address or a key may come. 429 with Retry-After beyond it.
+// Limits on the rate and on the number of simultaneous requests of an address or an API key: 429 with Retry-After beyond them.
 
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -12,7 +12,7 @@ import { isLoopback, plainAddress } from './networks.ts'
 import type { Edge } from './edge.ts'
 import type { RequestRates } from './request-rates.ts'
 
-/** For the whole service: connections and requests of each address. */
+/** Limits requests and connections of each address, for the whole service; loopback and trusted proxies are exempt. */
 export function throttleAddresses(
   app: FastifyInstance,
   edge: Edge,
@@ -35,13 +35,13 @@ export function throttleAddresses(
     open.set(address, count)
     socket.once('close', () => release(open, address))
     if (!exceeds(count, limits.connectionsPerAddress)) return
-    // Behind TLS nothing can be said yet. Nor is whoever goes on told for ever: each that is told holds a connection meanwhile.
+    // Before the TLS handshake no response can be sent. Beyond twice the limit none is: each response keeps a connection open.
     if ('setSecureContext' in app.server || count > 2 * limits.connectionsPerAddress) socket.destroy()
     else answerOnSocket(socket, 429, 'too many connections from this address', 'Retry-After: 10\r\n')
   })
 }
 
-/** A hook for requests whose key is known by its id. Throws ServiceError 429. */
+/** Returns a function to call for each authenticated request. It throws ServiceError 429. */
 export function createKeyThrottle(
   limits: Limits,
   { keys }: RequestRates,
@@ -58,12 +58,12 @@ export function createKeyThrottle(
   }
 }
 
-/** Answers of so many bytes are not counted: their requests are, by number. */
+/** Shorter responses are not counted: the number of requests at a time limits them. */
 const littleBytes = 64 * 1024
 
 /**
- * In a scope that authenticates: bodies that are taken whole into memory, those that are worked on included, and answers to
- * them until they are taken.
+ * Limits the bytes of JSON that one key has in memory at a time: bodies until their requests end, and large responses until they
+ * are sent. For a scope that authenticates.
  */
 export function throttleJson(
   scope: FastifyInstance,
@@ -76,7 +76,7 @@ export function throttleJson(
       done(null, payload)
       return
     }
-    // One that does not tell its length may have all that one may have.
+    // A body without Content-Length counts as one of the greatest length.
     const bytes = Number(headers['content-length'] ?? jsonBytes)
     const before = underWay.get(keyId) ?? 0
     if (before > 0 && exceeds(before + bytes, most)) refuse(reply, 1, 'too much JSON with this key at a time')
@@ -84,7 +84,7 @@ export function throttleJson(
     whenClosed(reply.raw, () => release(underWay, keyId, bytes))
     done(null, payload)
   })
-  // A small body may have a large answer, and who asks need not take it.
+  // A small body may have a large response, which stays in memory while the client does not read it.
   scope.addHook('onSend', (request, reply, payload, done) => {
     const { keyId } = request
     const isLarge = typeof payload === 'string' && payload.length > littleBytes
@@ -112,7 +112,7 @@ function release(counts: Map<string, number>, name: string, amount = 1): void {
   else counts.delete(name)
 }
 
-/** A client that has one address of IPv6 has the 2⁶⁴ of its network. */
+/** The /64 network of an IPv6 address, all of which one client can use; an IPv4 address as it is. */
 function networkOf(address: string): string {
   const plain = plainAddress(address)
   if (!ipaddr.IPv6.isValid(plain)) return plain

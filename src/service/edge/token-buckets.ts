@@ -1,36 +1,36 @@
-// Requests a second, counted per name: so many may come at once, and as many come again in ten seconds. A bucket is kept as
-// the time at which it will be full again. Where nodes count together, each one gives out from a copy, and the tally of
-// all of them corrects it.
+// A token bucket per name (key or address): `perSecond` requests a second, in bursts of up to ten seconds' worth. A bucket is
+// stored as the time at which it will be full again. Where several nodes serve, each takes from its own copy, which the
+// common tally corrects every second.
 
 const burstMs = 10_000
 const maxNames = 10_000
-/** Less than a hundredth of what a second allows is kept for the next time. */
+/** A name that has taken less than so much since the last share waits for the next one. */
 const leastSharedMs = 10
 const maxSharedNames = 1_000
 
 interface Bucket {
   fullAt: number
-  /** The requests taken and not told to the tally yet, as the time they take to come again. */
+  /** Tokens taken and not added to the tally yet, as the time they take to refill. */
   unsharedMs: number
 }
 
-/** Adds what was taken, by name, and answers after how long each of them is full again: for all nodes together. Milliseconds. */
+/** Adds tokens taken, by name; returns in how many milliseconds each bucket is full again, counted for all nodes. */
 export type Tally = (taken: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
 
 export class TokenBuckets {
-  /** In which one comes again; 0 is no limit. */
+  /** Time in which one token refills; 0 is no limit. */
   readonly #costMs: number
   readonly #now: () => number
-  /** The least lately used first. */
+  /** In the order of their last use, the least recently used first. */
   readonly #buckets = new Map<string, Bucket>()
 
-  /** `perSecond` 0 is no limit; `now` in milliseconds, never back. */
+  /** `perSecond` 0 is no limit; `now` is a monotonic clock in milliseconds. */
   constructor(perSecond: number, now: () => number = () => performance.now()) {
     this.#costMs = perSecond === 0 ? 0 : 1000 / perSecond
     this.#now = now
   }
 
-  /** Takes one; else answers after how many seconds there is one. */
+  /** Takes a token and returns 0, or takes none and returns the seconds until there is one. */
   take(name: string): number {
     if (this.#costMs === 0) return 0
     const now = this.#now()
@@ -46,7 +46,7 @@ export class TokenBuckets {
     return 0
   }
 
-  /** Tells what was taken here, and takes over what others took. Rejects as `tally` does; the next one tells it then. */
+  /** Adds the tokens taken here to the tally, and takes over those of other nodes. Rejects as `tally` does, and can be repeated. */
   async share(tally: Tally): Promise<void> {
     const taken = new Map<string, number>()
     for (const [name, bucket] of this.#buckets) {

@@ -1,5 +1,5 @@
-// Requests that no route answers: 405 with Allow where the address exists for other methods, else 404. They are
-// refused before any body is read, and need no key.
+// Refuses requests for which there is no route: with 405 and Allow where the path has routes for other methods, else with 404.
+// They are refused before the body is read, and without a key.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../service-error.ts'
@@ -16,7 +16,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     if (request.is404) refuse(request, reply)
     done()
   })
-  // Without one of its own, fastify would take its default for an answer.
+  // Fastify's default handler would answer without an Error body.
   app.setNotFoundHandler(refuse)
 
   function refuse(request: FastifyRequest, reply: FastifyReply): never {

@@ -1,4 +1,4 @@
-// The two logs for whoever hosts the service: every request, and every change. A log that fails fails alone.
+// The access log, a line per request, and the audit log, a line per change. An error in logging never fails a request.
 
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -7,14 +7,14 @@ import type { ServiceContext } from '../context.ts'
 import { clientAddress } from '../edge/client-address.ts'
 import { recordOf } from './request-record.ts'
 
-/** Names for requests, each once in the life of this machine. */
+/** Returns a function that makes ids of requests, unique also across restarts. */
 export function createRequestIds(): () => string {
   const start = randomBytes(4).toString('hex')
   let count = 0
   return () => `${start}-${(count++).toString(36)}`
 }
 
-/** Names every request, logs and counts it when it is over, however it ended. Before any other hook. */
+/** Sends `x-request-id` with every response, and logs and counts every request at its end. Call it before other hooks are added. */
 export function observeRequests(app: FastifyInstance, { access, metrics, log }: ServiceContext): void {
   const isObserved = access !== silentLog || metrics !== undefined
   app.addHook('onRequest', (request, reply, done) => {
@@ -37,7 +37,7 @@ export function observeRequests(app: FastifyInstance, { access, metrics, log }: 
 
 export type Change = 'stored' | 'deleted' | 'table created' | 'stored in a table' | 'forwarded'
 
-/** One line per change that was made: call it when the change is durable. */
+/** Writes a line to the audit log. Call it when the change is durable. */
 export function logChange(
   { audit }: ServiceContext,
   request: FastifyRequest,

@@ -1,4 +1,4 @@
-// Metrics for Prometheus, on a listener of their own: they name projects and how busy these are, which is nobody else's business.
+// Metrics for Prometheus, on a separate listener: they name projects and their load, which clients must not see.
 
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -27,7 +27,7 @@ export interface MetricsAddress {
   readonly port: number
 }
 
-/** Projects told apart; the rest are `others`, so that many projects do not become many series. */
+/** Projects with a label of their own; the others share the label `others`, so that the number of series is limited. */
 const maxProjects = 200
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -43,7 +43,7 @@ export interface Measured {
 export interface Metrics {
   readonly registry: Registry
   count(record: RequestRecord, request: FastifyRequest): void
-  /** Counts the connections of this one. */
+  /** Sets the server whose connections are counted. */
   watch(server: Server): void
   close(): void
 }
@@ -148,7 +148,7 @@ export function createMetrics(measured: Measured): Metrics {
   const unwatch = watchStoreCalls(({ engine, operation, ms, hasFailed }) =>
     storeLatency.observe({ engine, operation, failed: hasFailed ? 'yes' : 'no' }, ms / 1000),
   )
-  // Metrics that this service has no values for are named all the same, so that dashboards and alerts are the same for all.
+  // Metrics without values in this service are registered, too, so that the same dashboards and alerts fit all services.
   gauge({
     name: 'docmount_database_connections',
     help: 'Connections to PostgreSQL, and who waits for one.',
@@ -189,7 +189,7 @@ export function createMetrics(measured: Measured): Metrics {
     })
   }
 
-  // One reading for both: with many projects it takes a while, and the thread that answers everybody.
+  // Both gauges share one query: with many projects it blocks the event loop for a while.
   let reading: ReturnType<typeof listLargest> | undefined
   const readLargest = (): ReturnType<typeof listLargest> =>
     (reading ??= listLargest(store, maxProjects).finally(() => (reading = undefined)))
@@ -235,7 +235,7 @@ export interface MetricsListener {
   close(): Promise<void>
 }
 
-/** Answers `GET /metrics` at an address of its own, until `close`. */
+/** Serves `GET /metrics` at `address` until `close`. */
 export async function listenForMetrics(
   registry: Registry,
   address: MetricsAddress,

@@ -1,5 +1,5 @@
-// Refused attempts in the audit log: the first of a key, address and status at once, those that follow within a minute as one
-// line with their number, so that nobody who is refused can push the lines of changes out of a log that is turned over.
+// Refused requests (401, 403) in the audit log. The first of each key, address and status is logged at once, further ones
+// within a minute as one line with their number, so that a flood of them cannot push the changes out of a rotated log.
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
@@ -7,17 +7,18 @@ import { clientAddress } from '../edge/client-address.ts'
 import { silentLog } from '../../log.ts'
 
 const periodMs = 60_000
-/** Told apart in one period; the rest are one line. */
+/** Combinations of key, address and status that are counted in one period; all others together are one line. */
 const maxCounters = 100
 const statuses: ReadonlySet<number> = new Set([401, 403])
 
 interface RefusalCounter {
+  /** Fields of the line at the end of the period. */
   readonly fields: object
-  /** Those that no line has told yet. */
+  /** Requests that are in no line yet. */
   unlogged: number
 }
 
-/** For a scope that authenticates. */
+/** Call it for a scope of routes that authenticates. */
 export function auditRefusals(scope: FastifyInstance, { audit }: ServiceContext): void {
   if (audit === silentLog) return
   const counters = new Map<string, RefusalCounter>()

@@ -1,4 +1,4 @@
-// The record of a request for logs and metrics: who, what, how long, how much. Neither key nor signature is in it.
+// The record of a request for logs and metrics. It contains the id of the API key, but neither the key nor a signature.
 
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -15,7 +15,7 @@ export interface RequestRecord {
   readonly method: string
   /** Without the query: it may hold a signature. */
   readonly path: string
-  /** The document of an endpoint that takes a path. */
+  /** The `path` parameter of the query: the path of a document. */
   readonly document: string | undefined
   readonly status: number
   readonly ms: number
@@ -25,11 +25,11 @@ export interface RequestRecord {
   readonly key: string | undefined
   readonly request: string
   readonly address: string
-  /** True when the other side left before the end. */
+  /** True when the connection closed before the response was complete. */
   readonly aborted: true | undefined
 }
 
-/** Bytes that a connection had brought and taken when its last request ended. */
+/** Bytes received and sent on a connection until the end of its last request. */
 const counted = new WeakMap<Socket, { readonly received: number; readonly sent: number }>()
 
 /** Call once, when the request is over; `start` is the `performance.now()` of its beginning. */

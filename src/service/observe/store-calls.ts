@@ -1,11 +1,11 @@
-// How long the engines behind a service take: each call is told here, and costs nothing where nobody listens. Of the whole
-// process, as its memory and its event loop are.
+// Durations of calls to PostgreSQL and S3, on a diagnostics channel: measuring costs nothing without a subscriber. The channel
+// is global, so a subscriber sees the calls of all services of the process.
 
 import { channel } from 'node:diagnostics_channel'
 
 export interface StoreCall {
   readonly engine: 'postgres' | 's3'
-  /** `GET` and the like of S3; `query` or `connect` of PostgreSQL. */
+  /** S3: the HTTP method; PostgreSQL: `query` or `connect`. */
   readonly operation: string
   readonly ms: number
   readonly hasFailed: boolean
@@ -13,7 +13,7 @@ export interface StoreCall {
 
 const calls = channel('docmount:store-call')
 
-/** Measures `work` from its beginning to its answer. */
+/** Runs `work`, and publishes its duration. */
 export async function timeStoreCall<Answer>(
   engine: StoreCall['engine'],
   operation: string,
@@ -31,7 +31,7 @@ export async function timeStoreCall<Answer>(
   }
 }
 
-/** The answer ends it. */
+/** Calls `note` for every call, until the returned function is called. */
 export function watchStoreCalls(note: (call: StoreCall) => void): () => void {
   const listen = (call: unknown): void => note(call as StoreCall)
   calls.subscribe(listen)
