@@ -6,16 +6,15 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 export function askForExpectedBodies(app: FastifyInstance): void {
-  /** Requests that came with `Expect: 100-continue`. */
-  const waiting = new WeakSet<IncomingMessage>()
+  const expecting = new WeakSet<IncomingMessage>()
   app.server.on('checkContinue', (request: IncomingMessage, answer: ServerResponse) => {
-    waiting.add(request)
+    expecting.add(request)
     // Without status 100 the body may never come, and the next request on the connection would be taken for it.
     answer.setHeader('connection', 'close')
     app.server.emit('request', request, answer)
   })
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (request.headers.expect === undefined || !waiting.has(request.raw)) done(null, payload)
+    if (request.headers.expect === undefined || !expecting.has(request.raw)) done(null, payload)
     else done(null, Readable.from(askAndRead(request.raw, reply.raw), { objectMode: false }))
   })
 }

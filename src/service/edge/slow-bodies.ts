@@ -1,6 +1,5 @@
-// Ends requests with 408 whose body arrives too slowly (fewer than `bodyBytesPerSecond` over a `bodyPeriodMs`) or takes longer
-// than `uploadMs`. A body whose received bytes wait to be read does not count as slow: that is not its sender's
-// fault.
+// Ends requests with 408 whose body arrives too slowly (fewer than `bodyBytesPerSecond` over a `bodyPeriodMs`), or takes longer
+// than `uploadMs`. A body whose bytes wait for this machine to read them does not count as slow.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'

@@ -1,5 +1,6 @@
-// Contents, each read back and compared with its digest before the other store knows it. Those that are there already stay, so
-// a move that was cut off goes on where it was. Those that are damaged in the source come last, as they are, with the rows.
+// Copies the contents of a move to the target's storage. Each is read back and compared with its SHA-256 before the target's
+// database gets its row. Contents that the target has are skipped, so an interrupted move continues. Damaged ones are copied
+// as they are, in the last step, with the rows.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -13,8 +14,8 @@ import { MoveError } from './move-error.ts'
 import type { MoveSource, SourceContent } from './source.ts'
 
 const batchContents = 500
-/** To a bucket most of the time is waiting. */
-const atOnce = 4
+/** Contents copied at the same time: a bucket is slow to answer, and takes several uploads at once. */
+const concurrency = 4
 
 export interface MoveTarget {
   readonly store: Store
@@ -23,21 +24,21 @@ export interface MoveTarget {
   readonly now: () => number
 }
 
-/** Not what its digest says, or not to be read. */
+/** A content whose bytes do not have its SHA-256, or cannot be read. */
 export interface DamagedSourceContent extends SourceContent {
-  /** SHA-256 of what there is of it; undefined where it cannot be read. */
+  /** SHA-256 of its bytes; undefined where they cannot be read. */
   readonly kept: string | undefined
 }
 
 export interface MovedContents {
   readonly copied: number
-  /** Not copied. */
+  /** Contents that are not copied, because they are damaged. */
   readonly damaged: readonly DamagedSourceContent[]
-  /** Not there any more. */
+  /** Contents that are missing; a running service may have removed them since they were listed. */
   readonly gone: readonly SourceContent[]
 }
 
-/** Copies what is missing. Throws a MoveError where the other store damages what it is given. */
+/** Copies the contents that the target lacks. Throws a MoveError where the target's storage damages them. */
 export async function moveContents(source: MoveSource, target: MoveTarget): Promise<MovedContents> {
   const found = { copied: 0, damaged: new Array<DamagedSourceContent>(), gone: new Array<SourceContent>() }
   const contents = source.contents()
@@ -47,13 +48,13 @@ export async function moveContents(source: MoveSource, target: MoveTarget): Prom
     const missing = batch.filter(({ sha256 }) => !known.has(sha256))
     const copyNext = async (): Promise<void> => {
       for (let next = missing.pop(); next !== undefined; next = missing.pop()) {
-        const how = await moveContent(source, target, next)
-        if (how === 'copied') found.copied++
-        else if (how === 'gone') found.gone.push(next)
-        else found.damaged.push({ ...next, ...how })
+        const outcome = await moveContent(source, target, next)
+        if (outcome === 'copied') found.copied++
+        else if (outcome === 'gone') found.gone.push(next)
+        else found.damaged.push({ ...next, ...outcome })
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, copyNext))
+    await Promise.all(Array.from({ length: concurrency }, copyNext))
   }
   return found
 }
@@ -99,7 +100,7 @@ async function moveContent(
   }
 }
 
-/** Gives the other store what there is of a damaged content, for a transaction to come. */
+/** Copies a damaged content as it is, if it can be read. The caller adds the row for the returned content. */
 export async function keepDamaged(
   source: MoveSource,
   target: MoveTarget,
@@ -108,7 +109,7 @@ export async function keepDamaged(
   const bytes = isSmall ? source.small(sha256) : undefined
   if (bytes !== undefined) return { sha256, size, bytes }
   const staged = await stage(source, target, sha256)
-  // A key that was made up has no bytes.
+  // The row of an unreadable content gets a random key, under which there is no blob: the content stays missing.
   if (typeof staged === 'string') return { sha256, size, key: randomBytes(32).toString('hex') }
   try {
     return { sha256, size, key: await publish(target, staged) }
@@ -136,7 +137,7 @@ async function stage(
   }
 }
 
-/** Answers its key, once it was read back there. */
+/** Publishes a blob, reads it back, and returns its key. Throws a MoveError when the digest differs. */
 async function publish({ backend }: MoveTarget, staged: StagedBlob): Promise<string> {
   const key = await backend.publish(staged)
   const hash = createHash('sha256')

@@ -1,4 +1,5 @@
-// All rows in one transaction: the other store has everything, or nothing of it. They are read back in it, and compared.
+// Copies all rows of a move in one transaction, so that the target has all or none of them. In the transaction they are read
+// back and compared.
 
 import { createHash } from 'node:crypto'
 import { type Transaction, sql } from '../store/kysely.ts'
@@ -15,18 +16,19 @@ export interface MovedRows {
 }
 
 export interface RowMove {
-  /** Tells the move, so that it is made once. */
+  /** Identifies the move, so that a repeated one changes nothing. */
   readonly id: string
+  /** The source's secret for links. */
   readonly secret: Buffer
   readonly now: number
-  /** Contents that rows refer to, and that are not what these say. */
+  /** Damaged contents to which rows refer. */
   readonly damaged: readonly WholeContent[]
 }
 
-/** Throws a MoveError where the store has projects already. */
+/** Copies the rows, unless this move has done so; returns the numbers in the target. Throws a MoveError where it was not empty. */
 export async function moveRows(source: MoveSource, store: Store, move: RowMove): Promise<MovedRows> {
   return store.transaction().execute(async (transaction) => {
-    // Not bound by what a request may take.
+    // The transaction may take longer than the time limits for requests.
     await sql`set local statement_timeout = 0`.execute(transaction)
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction)
     await sql`lock table projects in exclusive mode`.execute(transaction)
@@ -37,7 +39,7 @@ export async function moveRows(source: MoveSource, store: Store, move: RowMove):
   })
 }
 
-/** The other store has everything of this move. */
+/** True when the target has all rows of this move. */
 export async function isMoved(store: Store, id: string): Promise<boolean> {
   const rows = await sharedStore(store)
     .selectFrom('upkeep')
@@ -47,7 +49,7 @@ export async function isMoved(store: Store, id: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Throws a MoveError where the store is somebody's. */
+/** Throws a MoveError where the target has a project. */
 export async function refuseUsed(store: Store): Promise<void> {
   const [used] = await store.selectFrom('projects').select('name').limit(1).execute()
   if (used !== undefined)
@@ -63,7 +65,7 @@ async function moveAll(
   for (const content of damaged) await adopt(transaction, content, now)
   for (const table of movedTables) await moveTable(transaction, source, table)
   const shared = sharedStore(transaction)
-  // Links that are out stay good: it signs from now on.
+  // Links that the source has signed stay valid: its secret gets the highest number, and so signs new links, too.
   const number = await countOf(
     transaction,
     sql`select coalesce(max(number), 0) + 1 as count from link_secrets`,
@@ -93,13 +95,13 @@ async function moveTable(
     )
     ends.push(end)
   }
-  const digest = await digestThere(transaction, table, ends)
+  const digest = await digestInTarget(transaction, table, ends)
   if (digest !== sent.digest('hex'))
     throw new MoveError(`the rows of ${name} are others when they are read back`)
 }
 
-/** In the pages it was sent in, and whatever follows the last of them. */
-async function digestThere(
+/** Digest of the table's rows in the target, in the pages in which they were sent, with any rows behind the last page. */
+async function digestInTarget(
   transaction: Transaction<Database>,
   table: MovedTable,
   ends: readonly string[],

@@ -1,8 +1,8 @@
-// An embedded store moves to the engines that nodes share. While its service runs, contents are copied; once nobody serves
-// it, in the last step, what is left of them and all rows. Killed at any point, it goes on when it is run again. A content that
-// is damaged keeps nothing else from it: it is told of, and moves as it is.
+// Moves an embedded store (a data folder) to PostgreSQL and shared storage. While its service runs, contents are copied. The
+// last step needs the service stopped: it copies the remaining contents and all rows. A move that was killed continues when it
+// is run again. Damaged contents are reported and copied as they are.
 //
-//   serving ──contents──→ serving ──(the service ends)──→ marked: nobody serves it ──contents, rows──→ done
+//   serving ──contents──→ serving ──(the service ends)──→ marked, never served again ──contents, rows──→ done
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -21,22 +21,24 @@ import { type MovedRows, isMoved, moveRows, refuseUsed } from './move-rows.ts'
 import { readMark, writeMark } from './moved-mark.ts'
 import { MoveSource } from './source.ts'
 
-/** Worth another pass while the service goes on. */
+/** A pass that copied more contents is followed by another, so that little is left for the last step. */
 const fewContents = 100
 const maxPasses = 20
 
+/** The result of a move. */
 export type Move = {
+  /** Number of contents that were copied. */
   readonly contents: number
-  /** Absent where all is well. */
+  /** Absent where no content is damaged. */
   readonly damaged?: readonly DamagedContent[]
 } & (
-  | /** The last step waits for the end of the service. */ { readonly state: 'copied' }
+  | /** The service still runs; the last step is to do. */ { readonly state: 'copied' }
   | ({ readonly state: 'moved'; readonly lastStepMs: number } & MovedRows)
 )
 
 type Copied = Pick<Move, 'contents' | 'damaged'>
 
-/** Throws a MoveError, a StartError, or what the engines throw; nothing is lost then, and it can be run again. */
+/** Throws a MoveError, a StartError, or an error of the engines; nothing is lost then, and it can be run again. */
 export async function moveStore(dataDir: string, place: SharedPlace): Promise<Move> {
   refuseBackup(dataDir)
   await embeddedSchema(dataDir)
@@ -85,7 +87,7 @@ function damageReport(source: MoveSource, damaged: readonly DamagedSourceContent
   }
 }
 
-/** Undefined while a service has it. */
+/** Locks the data folder. Undefined while a service has it locked. */
 function tryLock(dataDir: string): (() => void) | undefined {
   try {
     return lockDataDir(dataDir)
@@ -100,10 +102,10 @@ async function moveRest(dataDir: string, target: MoveTarget, id: string): Promis
   const source = new MoveSource(dataDir)
   try {
     source.check()
-    // Before there are two of it.
+    // The mark comes before the rows: from now on no service may change the source.
     await writeMark(dataDir, { id, isDone: false })
     const { copied, damaged: found, gone } = await moveContents(source, target)
-    // By now no service deletes any.
+    // No service runs that could have deleted them: they are lost.
     const damaged = [...found, ...gone.map((content) => ({ ...content, kept: undefined }))]
     const asTheyAre: WholeContent[] = []
     for (const content of damaged) asTheyAre.push(await keepDamaged(source, target, content))
@@ -116,7 +118,7 @@ async function moveRest(dataDir: string, target: MoveTarget, id: string): Promis
   }
 }
 
-/** Brings its tables up to date, and finishes what its service would: deleted folders are cleared. */
+/** Migrates the tables of the source, and removes the rows below deleted folders, as its service would. */
 async function clearDetached(dataDir: string): Promise<void> {
   const opened = await openEmbedded(dataDir)
   try {

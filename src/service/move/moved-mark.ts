@@ -1,5 +1,5 @@
-// The mark in a data folder whose store has another home: from the last step of the move on, nobody serves it any more, or
-// there would be two of it.
+// The mark in a data folder that has moved, or is in the last step of its move. No service starts on such a folder: otherwise
+// there would be two copies of the store that differ.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import { writeWhole } from '../../write-whole.ts'
 import { StartError } from '../start-error.ts'
 
 export interface MovedMark {
-  /** Tells this move from others. */
+  /** Random id of the move. */
   readonly id: string
-  /** Without it the other store may not have everything. */
+  /** False while the target may lack some of the rows. */
   readonly isDone: boolean
 }
 
-/** Of the names a data folder may have. */
+/** `data-dir.ts` accepts only known names in a data folder, `service.…` among them. */
 const markName = 'service.moved'
 
 /** Undefined where the folder was never moved. Throws a StartError for a mark that is damaged. */
@@ -29,7 +29,7 @@ export function readMark(dataDir: string): MovedMark | undefined {
   return { id, isDone }
 }
 
-/** Durable when it resolves. */
+/** Writes the mark durably. */
 export async function writeMark(dataDir: string, mark: MovedMark): Promise<void> {
   await writeWhole(join(dataDir, markName), JSON.stringify(mark))
 }

@@ -1,4 +1,4 @@
-// The store that moves, read past its service: SQLite's write-ahead log lets both go on.
+// The embedded store that moves, read directly from its database: SQLite's write-ahead log allows that while a service runs.
 
 import { join } from 'node:path'
 import Libsql from 'libsql'
@@ -8,15 +8,15 @@ import { MoveError } from './move-error.ts'
 import { type MovedTable, movedTables } from './tables.ts'
 
 const busyTimeoutMs = 60_000
-/** PostgreSQL's index entries: see `OpenedStore.maxPathBytes`. */
-const pathBytes = 2_560
+/** Longest path that fits into an index of PostgreSQL: see `OpenedStore.maxPathBytes`. */
+const maxPathBytes = 2_560
 const pageRows = 5_000
 const pageBytes = 16 * 1024 * 1024
 
 export interface SourceContent {
   readonly sha256: string
   readonly size: number
-  /** Small ones are in the database, the others are files. */
+  /** True for a content in the database, false for a file. */
   readonly isSmall: boolean
 }
 
@@ -40,7 +40,7 @@ export class MoveSource {
     return referenced.map(({ blob, size }) => ({ sha256: blob, size, isSmall: small.has(blob) }))
   }
 
-  /** Undefined when it has gone meanwhile. */
+  /** The bytes of a small content; undefined when it was removed meanwhile. */
   small(sha256: string): Buffer | undefined {
     const [row] = this.#all<{ bytes: ArrayBuffer }>(
       'select bytes from small_contents where sha256 = ?',
@@ -49,12 +49,12 @@ export class MoveSource {
     return row === undefined ? undefined : Buffer.from(new Uint8Array(row.bytes))
   }
 
-  /** Documents that have this content, as a DamagedContent names them. */
+  /** Names of the documents with this content, in the form of `DamagedContent`. */
   documentsOf(sha256: string): string[] {
     return documentsOf(join(this.dataDir, databaseName), sha256)
   }
 
-  /** The keys at which pages end: of rows that fit into memory, and into one text, together. A row may have megabytes. */
+  /** The last key of each page of rows: at most `pageRows` rows, and about `pageBytes`, for a row may have megabytes. */
   *pageEnds({ name, columns, key }: MovedTable): Generator<string> {
     const bytes = columns.map((column) => `coalesce(octet_length("${column}"), 0)`).join(' + ')
     const query = `select ${key} as moved_key, ${bytes} as bytes from "${name}" where ${key} > ? order by ${key} limit ?`
@@ -68,7 +68,7 @@ export class MoveSource {
     }
   }
 
-  /** In the order of `table.key`, those after `last` up to `end`. */
+  /** The rows of a page, in the order of `table.key`: those after the key `last`, up to and including `end`. */
   rows({ name, columns, key }: MovedTable, last: string, end: string): Record<string, unknown>[] {
     const list = columns.map((column) => `"${column}"`).join(', ')
     return this.#all(
@@ -78,14 +78,14 @@ export class MoveSource {
     )
   }
 
-  /** Throws a MoveError for what PostgreSQL cannot keep. */
+  /** Throws a MoveError for a path or text that PostgreSQL cannot store. */
   check(): void {
     const [long] = this.#all<{ path: string }>(
-      `select path from nodes where length(cast(path as blob)) > ${pathBytes} limit 1`,
+      `select path from nodes where length(cast(path as blob)) > ${maxPathBytes} limit 1`,
     )
     if (long !== undefined)
       throw new MoveError(
-        `a path is longer than the ${pathBytes} bytes there may be: ${long.path.slice(0, 100)}…`,
+        `a path is longer than the ${maxPathBytes} bytes there may be: ${long.path.slice(0, 100)}…`,
       )
     for (const { name, columns, key } of movedTables) {
       const texts = columns.map((column) => `instr(cast("${column}" as text), char(0)) > 0`).join(' or ')

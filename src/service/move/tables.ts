@@ -1,10 +1,10 @@
-// The tables that move, in an order in which each refers to earlier ones only. Counts are kept by triggers, contents move by
-// themselves, and what is still to be cleared is cleared before.
+// The tables that move, in an order in which each refers only to earlier ones. Other tables need no copy: triggers fill counts,
+// `move-contents.ts` copies contents, and deleted folders are cleared before the move.
 
 export interface MovedTable {
   readonly name: string
   readonly columns: readonly string[]
-  /** Of each row its own, compared byte by byte. */
+  /** SQL expression that is unique for each row. Its values are compared byte by byte. */
   readonly key: string
 }
 

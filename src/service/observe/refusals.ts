@@ -1,5 +1,6 @@
-// Refused requests (401, 403) in the audit log. The first of each key, address and status is logged at once, further ones
-// within a minute as one line with their number, so that a flood of them cannot push the changes out of a rotated log.
+// Refused requests (401, 403) in the audit log, as lines with `change: 'refused'`. The first of each key, address and status is
+// logged at once, further ones within a minute as one line with their number, so that a flood of refusals cannot push the
+// lines about real changes out of a rotated log.
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
@@ -12,9 +13,8 @@ const maxCounters = 100
 const statuses: ReadonlySet<number> = new Set([401, 403])
 
 interface RefusalCounter {
-  /** Fields of the line at the end of the period. */
   readonly fields: object
-  /** Requests that are in no line yet. */
+  /** Requests that are in no line of the log yet. */
   unlogged: number
 }
 
@@ -39,8 +39,8 @@ export function auditRefusals(scope: FastifyInstance, { audit }: ServiceContext)
     if (statuses.has(status)) {
       const address = clientAddress(request)
       const { keyId: key, method } = request
-      const own = `${status} ${key} ${address}`
-      const name = counters.has(own) || counters.size < maxCounters ? own : 'others'
+      const combination = `${status} ${key} ${address}`
+      const name = counters.has(combination) || counters.size < maxCounters ? combination : 'others'
       const counter = counters.get(name)
       if (counter !== undefined) counter.unlogged++
       else if (name === 'others') counters.set(name, { fields: { key: 'others' }, unlogged: 1 })

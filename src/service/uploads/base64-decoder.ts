@@ -1,12 +1,12 @@
-// Decodes the raw text of a JSON string as base64, piece by piece, into a blob. Strict, unlike Node's decoder, which skips
-// what it does not know: anything outside the alphabet (either of the two), apart from white space, is refused.
+// Decodes the raw text of a JSON string as base64, piece by piece, into a blob. Unlike Node's decoder, which skips unknown
+// characters, it refuses all that are neither white space nor in one of the two alphabets (standard and url-safe).
 
 import type { BlobWriter, StagedBlob } from '../blobs/backend.ts'
 import { largestPieceBytes } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 
 const pieceChars = 64 * 1024
-/** To begin with: most parts of a document of many parts are small. */
+/** Size of the first buffer: most parts of a document with many parts are small. */
 const firstBytes = 64 * 1024
 
 export class Base64Decoder {
@@ -14,15 +14,15 @@ export class Base64Decoder {
   readonly #pieceBytes: number
   #out: Buffer
   #used = 0
-  /** The write of `#written` while `#out` fills; its failure is thrown where it is awaited next. */
+  /** The write of `#written`, while `#out` fills. The next `await` throws its failure. */
   #writing: Promise<void> = Promise.resolve()
   #written: Buffer | undefined
-  /** Zero to three characters that do not make a group yet. */
+  /** Zero to three characters of an incomplete group of four. */
   #carry = ''
   #padding = 0
 
   /**
-   * `expectedChars`: no more than this will be written, so that little text takes little memory. The writer is given some
+   * `expectedChars`: upper bound of the text's length, so that a short text gets a small buffer. The writer gets about
    * `pieceBytes` at a time.
    */
   constructor(writer: BlobWriter, expectedChars: number = Infinity, pieceBytes: number = largestPieceBytes) {
@@ -31,7 +31,7 @@ export class Base64Decoder {
     this.#out = Buffer.allocUnsafe(Math.min(firstBytes, expectedChars))
   }
 
-  /** Takes the text of a JSON string as it was sent, escapes and all; no escape may be split between two pieces. */
+  /** Decodes raw text of a JSON string, with its escapes; no escape may be split between two calls. */
   async write(raw: Buffer): Promise<void> {
     for (let start = 0; start < raw.byteLength;) {
       let end = Math.min(start + pieceChars, raw.byteLength)
@@ -45,7 +45,7 @@ export class Base64Decoder {
 
   async finish(): Promise<StagedBlob> {
     const groupChars = this.#carry.length
-    // Padding may be left out, as the url-safe form does, but not be wrong.
+    // Padding may be absent, as in url-safe base64, but not wrong.
     const isWhole =
       this.#padding === 0 ? groupChars !== 1 : groupChars + this.#padding === 4 && groupChars >= 2
     if (!isWhole) throw notBase64()
@@ -73,7 +73,7 @@ export class Base64Decoder {
     this.#used += bytes
   }
 
-  /** The piece without the padding that ends it; nothing but padding may follow padding. */
+  /** Returns the piece without the padding at its end. Throws for other characters behind padding. */
   #takePadding(piece: string): string {
     const at = piece.indexOf('=')
     const data = at === -1 ? piece : piece.slice(0, at)
@@ -85,7 +85,7 @@ export class Base64Decoder {
     return data
   }
 
-  /** Two buffers take turns, so that one fills while the other is hashed and written. */
+  /** Starts the write of the full buffer, and swaps the two buffers, so that one fills while the other is written. */
   async #flush(): Promise<void> {
     await this.#writing
     const full = this.#out
@@ -97,7 +97,7 @@ export class Base64Decoder {
   }
 }
 
-/** How many bytes before `end` begin an escape that reaches beyond it. */
+/** Number of bytes before `end` that belong to an escape which is incomplete at `end`. */
 export function splitEscapeBytes(raw: Buffer, start: number, end: number): number {
   const last = raw.lastIndexOf(0x5c, end - 1)
   if (last < start || last < end - 6) return 0
@@ -109,7 +109,7 @@ export function splitEscapeBytes(raw: Buffer, start: number, end: number): numbe
   return last + escapeBytes > end ? end - last : 0
 }
 
-/** Resolves JSON's escapes as far as base64 may contain them: encoders escape slashes, and some send lines. */
+/** Resolves the JSON escapes that may occur in base64 (some encoders escape slashes, or break lines), and removes white space. */
 function unescapeBase64(raw: string): string {
   if (!raw.includes('\\')) return raw.includes(' ') ? raw.replaceAll(' ', '') : raw
   if (raw.includes('\\\\')) throw notBase64()

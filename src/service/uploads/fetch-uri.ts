@@ -1,5 +1,5 @@
-// Fetches the content of a `uri` upload. The address is checked where it counts: in the lookup the connection is made from,
-// so that a name which resolves differently the second time gains nothing. No message repeats the URL: it is signed.
+// Fetches the content of a `uri` upload. The IP address is checked in the DNS lookup that the connection itself makes, so that a
+// name which resolves to another address the second time cannot evade it. No message contains the URL, which may be signed.
 
 import { type LookupAddress, lookup } from 'node:dns'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
@@ -12,16 +12,16 @@ import { type OwnAddress, isOwnAddress, isOwnHost, isPrivateAddress } from './pr
 export interface UriPolicy {
   readonly allowPrivate: boolean
   readonly limitBytes: number
-  /** Milliseconds without a byte. */
+  /** Longest time without a byte. */
   readonly idleMs: number
-  /** Milliseconds for everything that one upload fetches. */
+  /** Longest time for all fetches of one upload together. */
   readonly totalMs: number
 }
 
-/** One fetch of an upload. */
+/** The policy for one fetch. */
 export interface UriFetch extends Omit<UriPolicy, 'totalMs'> {
   readonly signal: AbortSignal
-  /** Where the service itself is reached: nothing is fetched from there. */
+  /** The address of this service, from which nothing is fetched. */
   readonly own: OwnAddress
 }
 
@@ -34,7 +34,7 @@ export const defaultUriPolicy: UriPolicy = {
 
 const maxRedirects = 5
 
-/** Copies what `url` answers into `writer`. Throws ServiceError 400 when that cannot or may not be done, 413 when too large. */
+/** Downloads `url` into `writer`. Throws ServiceError 400 when that fails or is not allowed, 413 when it is too large. */
 export async function fetchUri(url: URL, writer: BlobWriter, policy: UriFetch): Promise<void> {
   const { signal } = policy
   try {
@@ -76,7 +76,7 @@ function get(url: URL, policy: UriFetch): Promise<IncomingMessage> {
       ? refusal('leads to a private address')
       : undefined
   }
-  // A literal address is connected to without a lookup.
+  // For a literal IP address Node makes no lookup, so it is checked here.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const refused = isIP(host) === 0 ? undefined : check(host)
   if (refused !== undefined) throw refused

@@ -1,6 +1,6 @@
-// Reads a JSON body of any size in constant memory. Long base64 strings (the values of `file` and `content`, wherever they
-// are) are decoded to staged blobs while they arrive, and a placeholder takes their place; what is left, signed URLs among it, is
-// small enough for JSON.parse and the schemas. Works on bytes: a file above 384 MiB would not fit into a JavaScript string.
+// Reads a JSON body of any size in constant memory. Long base64 strings (values of `file` and `content` at any depth) are
+// decoded to staged blobs while they arrive, and replaced by placeholders. The rest, which may include signed URLs, is small
+// enough for JSON.parse and the schemas. It works on bytes: a file above 384 MiB would not fit into a JavaScript string.
 //
 //   outside ──"──→ string ──"──→ outside
 //                    │ long, base64 by its key, and no URL
@@ -15,8 +15,9 @@ import { Base64Decoder, splitEscapeBytes } from './base64-decoder.ts'
 import type { Staging } from './staging.ts'
 
 const restLimitBytes = 1024 * 1024
-/** To begin with: beside its content an upload has some hundred bytes. */
+/** Size of the first buffer for the rest: without its content, an upload has some hundred bytes. */
 const firstRestBytes = 1024
+/** Longer strings are spooled. */
 const longBytes = 1024
 /** The scheme of a URL: base64 never begins with one. */
 const urlScheme = /^[a-z][a-z\d+.-]*:/i
@@ -28,34 +29,34 @@ export class JsonSpooler {
   readonly #limits: Limits
   readonly #expectedBytes: number
   #mode: 'outside' | 'string' | 'spooling' = 'outside'
-  /** The body with placeholders for what was spooled. */
+  /** The body with placeholders in the place of spooled strings. */
   #rest = Buffer.allocUnsafe(firstRestBytes)
   #restBytes = 0
-  /** Where the current or last string begins in `rest`, at its opening quote, and where the last one ended. */
+  /** Offsets in `#rest`: the opening quote of the current or last string, and the end of the last one. */
   #stringStart = 0
   #stringEnd = 0
   #isBase64Key = false
   #decoder: Base64Decoder | undefined
   /** The beginning of an escape that the next chunk completes. */
-  #held: Buffer = nothing
+  #splitEscape: Buffer = nothing
 
-  /** `expectedBytes` of the whole body, so that a small one takes little memory. */
+  /** `expectedBytes`: upper bound of the body's length, so that a small body gets small buffers. */
   constructor(staging: Staging, limits: Limits, expectedBytes: number = Infinity) {
     this.#staging = staging
     this.#limits = limits
     this.#expectedBytes = expectedBytes
   }
 
-  /** Throws ServiceError 400 for what is not base64, 413 when too much is left beside the content. */
+  /** Throws ServiceError 400 for invalid base64, 413 when the body is too large without its base64. */
   async write(arrived: Buffer): Promise<void> {
-    const chunk = this.#held.byteLength === 0 ? arrived : Buffer.concat([this.#held, arrived])
-    this.#held = nothing
+    const chunk = this.#splitEscape.byteLength === 0 ? arrived : Buffer.concat([this.#splitEscape, arrived])
+    this.#splitEscape = nothing
     for (let at = 0; at < chunk.byteLength;) {
       at = this.#mode === 'outside' ? this.#readOutside(chunk, at) : await this.#readString(chunk, at)
     }
   }
 
-  /** The body's value. Throws ServiceError 400 when it is not JSON, or too deep. */
+  /** Returns the parsed body. Throws ServiceError 400 for invalid JSON, and as `checkJson` does. */
   finish(): unknown {
     if (this.#mode !== 'outside')
       throw new ServiceError(400, 'the body ends inside a string: it was cut short')
@@ -89,7 +90,7 @@ export class JsonSpooler {
     if (closing === -1) {
       const split = splitEscapeBytes(chunk, at, end)
       end -= split
-      if (split > 0) this.#held = Buffer.from(chunk.subarray(end))
+      if (split > 0) this.#splitEscape = Buffer.from(chunk.subarray(end))
     }
     if (this.#mode === 'string' && this.#isBase64Key && this.#isLong(end - at)) {
       this.#isBase64Key = !this.#isUrl(chunk.subarray(at, end))
@@ -102,7 +103,7 @@ export class JsonSpooler {
     return closing + 1
   }
 
-  /** A URL may be signed with a token of some kilobytes. `arrived` continues what is in `rest`. */
+  /** True for a string that begins with a scheme: a signed URL may be long, too. `arrived` continues the string in `#rest`. */
   #isUrl(arrived: Buffer): boolean {
     const begun = this.#rest.toString('latin1', this.#stringStart + 1, this.#restBytes)
     return urlScheme.test(begun + arrived.toString('latin1', 0, longBytes))

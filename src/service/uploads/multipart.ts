@@ -1,5 +1,5 @@
-// The document a `multipart` upload is stored as: one MIME entity (RFC 2045, 2046, 2387) that mail programs and MIME
-// libraries open as it is. Its own header comes first; a reader who takes the type from elsewhere sees it as preamble.
+// The stored form of a `multipart` upload: one MIME entity (RFC 2045, 2046, 2387), which mail programs and MIME libraries can
+// open. It begins with its own header; programs that know the type from elsewhere take that for the preamble.
 //
 //   MIME-Version: 1.0
 //   Content-Type: multipart/related; boundary="…"
@@ -11,12 +11,12 @@ import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { BlobWriter } from '../blobs/backend.ts'
 
-/** A part ready to be written: text, or bytes of a type. */
+/** A part to be written: text, or bytes with their type. */
 export type StoredPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly mimetype: string; readonly content: Readable }
 
-/** Base64 lines of 76 characters stand for 57 bytes. */
+/** Bytes in a base64 line of 76 characters. */
 const lineBytes = 57
 
 export async function writeMultipart(parts: AsyncIterable<StoredPart>, writer: BlobWriter): Promise<void> {

@@ -1,12 +1,12 @@
-// The addresses a service must not be talked into fetching from: its own machine, its network, everything that is no public
-// unicast address, and those that look public but are answered inside a cloud only.
+// The addresses from which a service must not fetch for a client (SSRF): its own machine and network, all that are no public
+// unicast addresses, and public-looking ones that clouds use internally.
 
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseNetworks } from '../edge/networks.ts'
 
 const insideClouds = parseNetworks([
-  // Azure: credentials, DNS and health of the machine that asks.
+  // Azure: credentials, DNS and health of the virtual machine.
   '168.63.129.16',
   // IBM Cloud: services of its private network.
   '161.26.0.0/16',
@@ -16,18 +16,18 @@ const insideClouds = parseNetworks([
 ])
 const globalUnicast = parseNetworks(['2000::/3'])
 
-/** Where the service is reached: the host of its links, and the port it listens at on this machine. */
+/** The address of the service: host of its links, and local port. */
 export interface OwnAddress {
   readonly host: string
   readonly port: number | undefined
 }
 
-/** True where the URL names the service as its links do. */
+/** True where the URL has the host of the service's links. */
 export function isOwnHost(url: URL, { host }: OwnAddress): boolean {
   return url.host === host
 }
 
-/** True where this machine would connect to the service itself. */
+/** True where a connection from this machine to `address` and `port` reaches the service itself. */
 export function isOwnAddress(address: string, port: number, own: OwnAddress): boolean {
   if (port !== own.port || !ipaddr.isValid(address)) return false
   const plain = ipaddr.process(address)
@@ -37,7 +37,7 @@ export function isOwnAddress(address: string, port: number, own: OwnAddress): bo
     .some((found) => found !== undefined && ipaddr.process(found.address).toString() === plain.toString())
 }
 
-/** True for every address that is not a public one; also for text that is no address. */
+/** True for every address that is not public, and for text that is not an address. */
 export function isPrivateAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return true
   const plain = ipaddr.process(address)

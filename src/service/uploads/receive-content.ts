@@ -1,4 +1,4 @@
-// From the body of an upload to bytes: whichever of the three kinds it is (interface, "Document").
+// Receives the content of an upload, of any of its three kinds: `binary`, `uri`, `multipart` (interface, "Document").
 
 import type { Readable } from 'node:stream'
 import { Readable as ReadableStream } from 'node:stream'
@@ -18,20 +18,20 @@ import { type StoredPart, writeMultipart } from './multipart.ts'
 import type { OwnAddress } from './private-addresses.ts'
 import type { Staging } from './staging.ts'
 
-/** Bytes that wait for a row: staged by this upload, or here already because the uri was one of our own. */
+/** A content without a row yet: staged by this upload, or stored already, where the uri was one of our own links. */
 export type ReceivedContent =
   | { readonly kind: 'staged'; readonly blob: StagedBlob; readonly sha256: string; readonly size: number }
   | { readonly kind: 'stored'; readonly sha256: string; readonly size: number }
 
 /**
- * Places that content was copied from by `uri`, for the audit: PROJECT/PATH of a document here, else the origin
- * alone, for the rest may be a secret.
+ * Sources of contents by `uri`, for the audit log: PROJECT/PATH of a document of this service, else the origin of the
+ * URL, for the rest of it may be a secret.
  */
 export type Sources = readonly string[]
 
 /**
- * The content, and where it was copied from. Throws ServiceError 400 when `file` is not what `file_type` says or cannot be had,
- * 401 where the key was revoked meanwhile, 413 where it has too many parts.
+ * Returns the content, and its sources. Throws ServiceError 400 when `file` does not fit `file_type` or cannot be fetched, 401
+ * where the key was revoked meanwhile, 413 where it has too many parts.
  */
 export async function receiveContent(
   context: ServiceContext,
@@ -45,12 +45,12 @@ export async function receiveContent(
     sources: new Set(),
   }
   const content = await receiveDocument(upload, document)
-  // Fetching a uri may have taken its time.
+  // The key may have been revoked during a long fetch.
   if (upload.sources.size > 0) await request.checkKey()
   return { ...content, sources: [...upload.sources] }
 }
 
-/** Members for the audit log's line: none where no uri was used. */
+/** Fields for the line of the audit log: none where no uri was used. */
 export function copiedFrom(sources: Sources): object {
   return sources.length === 0 ? {} : { copied_from: sources }
 }
@@ -68,7 +68,7 @@ async function receiveDocument(upload: Upload, document: DocumentBody): Promise<
   if (document.file_type === 'multipart') {
     if (typeof document.file === 'string')
       throw new ServiceError(400, 'file_type is multipart: file must be an array of parts')
-    // Those of text alone were not staged while they came.
+    // `Staging` counts parts with base64 only.
     staging.checkParts(document.file.length)
     const writer = staging.stageDocument()
     await writeMultipart(partsOf(upload, document.file), writer)
@@ -80,7 +80,7 @@ async function receiveDocument(upload: Upload, document: DocumentBody): Promise<
   return receiveFile(upload, document.file_type, document.file)
 }
 
-/** Makes the bytes durable together with the file that refers to them. */
+/** Makes the content, and the file that refers to it, durable in one transaction. */
 export async function commitFile(
   context: ServiceContext,
   content: ReceivedContent,
@@ -91,7 +91,7 @@ export async function commitFile(
     : keepContent(context, content, () => context.commits.run('createFile', file))
 }
 
-/** Runs `record` once the bytes are durable; it adds the row that refers to them in a transaction of its own. */
+/** Makes the content durable, then runs `record`, which adds the row that refers to it in another transaction. */
 export async function keepContent<Result>(
   context: ServiceContext,
   content: ReceivedContent,
@@ -107,7 +107,7 @@ async function* partsOf(
   upload: Upload,
   parts: readonly { readonly text?: string; readonly file?: PartFileBody }[],
 ): AsyncGenerator<StoredPart> {
-  // Before any of them is read.
+  // All are counted before the first is fetched.
   for (const { file } of parts) if (file?.file_type === 'uri') upload.staging.addUriPart()
   for (const part of parts) {
     if (part.text !== undefined) yield { kind: 'text', text: part.text }
@@ -136,13 +136,13 @@ async function receiveFile(
   return staged(await decoder.finish())
 }
 
-/** Our own presigned URLs are read from where they lead, with no request to ourselves; others are fetched. */
+/** Looks up the document of our own presigned URLs, with no request to ourselves; fetches other URLs. */
 async function receiveUri({ context, staging, own, sources }: Upload, url: URL): Promise<ReceivedContent> {
   const signal = staging.fetchSignal(context.uriPolicy.totalMs)
   if (signal.aborted) throw new ServiceError(400, 'what the uris lead to takes too long')
   const link = parseLink(url)
   const validity = link === undefined ? undefined : context.signer.check(link, context.now())
-  // A forged link may be somebody else's service: it is fetched like any other address, under the same rules.
+  // A link with a wrong signature may be of another service: it is fetched like any other URL, under the same rules.
   if (link !== undefined && validity !== 'forged') {
     if (validity === 'expired') throw new ServiceError(400, 'the uri has expired')
     const node = await findById(context.store, link.nodeId)

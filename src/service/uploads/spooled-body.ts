@@ -1,5 +1,5 @@
-// Lets the routes of a scope take bodies of any size: what reaches validation and handler is the small rest, with
-// placeholders that `request.staging` resolves.
+// Lets the routes of a scope accept bodies of any size: base64 in the body is staged, and validation and handler get the small
+// rest, with placeholders that `request.staging` resolves.
 
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
@@ -12,14 +12,14 @@ import { Staging } from './staging.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Content that this upload has staged. Only in scopes with spooled bodies. */
+    /** Contents that this upload has staged. Only in scopes with spooled bodies. */
     staging: Staging
-    /** Its body is no JSON that is taken whole into memory. */
+    /** True when the body is spooled, and so not held in memory as JSON (`throttleJson` ignores it). */
     isSpooled: boolean | undefined
   }
 }
 
-/** For a scope of its own: every body in it is read this way. */
+/** Call it for a scope in which all bodies are to be spooled. */
 export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceContext): void {
   const pieces = new Pieces(uploadPieces)
   scope.addHook('onRequest', (request, _reply, done) => {
@@ -27,17 +27,17 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
     done()
   })
   scope.removeAllContentTypeParsers()
-  // The parser only hands the stream on. An error thrown in a parser makes fastify close the connection, and a sender
-  // that is still writing would see a reset where the answer should be.
+  // The parser passes the stream on unread. After an error in a parser, fastify closes the connection, and a client that
+  // is still sending would get a reset instead of the response.
   scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
   scope.addHook('preValidation', async (request, reply) => {
     const payload = request.body as Readable | undefined | null
     if (payload === undefined || payload === null) throw new ServiceError(400, 'the body is missing')
     const { limits } = request
-    const room = await roomFor(context.store, request.project.id, limits)
-    // A reply that has closed will not close again, so content staged for it would never be dropped.
+    const quotaBytes = await roomFor(context.store, request.project.id, limits)
+    // A reply that is closed emits no `close` any more, so contents staged for it would never be discarded.
     if (reply.raw.closed) throw new ServiceError(400, 'the body ended early')
-    const staging = new Staging(context.blobs, limits, room, pieces.take(reply.raw))
+    const staging = new Staging(context.blobs, limits, quotaBytes, pieces.take(reply.raw))
     request.staging = staging
     reply.raw.once('close', () => {
       staging
@@ -51,12 +51,13 @@ export function acceptSpooledBodies(scope: FastifyInstance, context: ServiceCont
 
 async function spool(payload: Readable, spooler: JsonSpooler): Promise<unknown> {
   try {
-    // Leaving early must not destroy the stream: the answer goes out on the same connection.
+    // Leaving the loop early must not destroy the stream: the response is sent on the same connection.
     for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       await spooler.write(chunk)
     }
   } catch (error) {
-    // Node reads on by itself only where nothing was read: a sender that looks at the answer last would wait for ever.
+    // Node discards the rest of a body only if none of it was read. Without `resume` a client that reads the response only
+    // after sending would wait for ever.
     payload.resume()
     if (error instanceof ServiceError || payload.errored === null) throw error
     throw new ServiceError(400, 'the body ended early', { cause: error })

@@ -1,5 +1,5 @@
-// Contents that one upload has staged, with the limits on them. While the JSON body comes in, each base64 string goes to a blob and
-// leaves a placeholder, so that no document is held in memory as JSON. The end of the request discards them all.
+// The contents that one upload has staged, with their limits. While the JSON body arrives, each base64 string is written to a
+// blob, and a placeholder replaces it. At the end of the request, contents that were not published are discarded.
 
 import { randomUUID } from 'node:crypto'
 import type { BlobWriter, StagedBlob } from '../blobs/backend.ts'
@@ -10,7 +10,7 @@ import { largestPieceBytes } from '../pieces.ts'
 import { ServiceError } from '../service-error.ts'
 import { fullProject } from '../store/usage.ts'
 
-/** Small contents wait in memory, but not more than this of one upload: the rest waits on disk. */
+/** Small contents of one upload are staged in memory up to this sum, further ones on disk. */
 const memoryBytes = 1024 * 1024
 
 export class Staging {
@@ -18,7 +18,7 @@ export class Staging {
   readonly #blobs: Contents
   readonly #limits: Limits
   readonly #quotaBytes: number
-  /** Begins every placeholder: unknown to the sender, so that no body can pretend to one. */
+  /** Beginning of every placeholder. It is random, so that no client can forge one. */
   readonly #mark = `staged:${randomUUID()}:`
   readonly #staged: StagedBlob[] = []
   readonly #writers = new Set<BlobWriter>()
@@ -28,7 +28,7 @@ export class Staging {
   #memoryBytes = 0
   #fetching: AbortSignal | undefined
 
-  /** `roomBytes`: what the project may still take; `pieceBytes`: what may be in memory of a content on its way. */
+  /** `quotaBytes`: the space left in the project; `pieceBytes`: how much of a content may be in memory while it arrives. */
   constructor(
     blobs: Contents,
     limits: Limits,
@@ -41,13 +41,13 @@ export class Staging {
     this.pieceBytes = pieceBytes
   }
 
-  /** Throws ServiceError 413 beyond the number of parts a document may have. */
-  checkParts(received: number): void {
+  /** Throws ServiceError 413 for more parts than a document may have. */
+  checkParts(count: number): void {
     const { parts } = this.#limits
-    if (exceeds(received, parts)) throw new ServiceError(413, `a document has at most ${parts} parts`)
+    if (exceeds(count, parts)) throw new ServiceError(413, `a document has at most ${parts} parts`)
   }
 
-  /** Throws ServiceError 413 beyond the number of parts that may come by `uri`. */
+  /** Counts a part by `uri`. Throws ServiceError 413 for more than a document may have. */
   addUriPart(): void {
     const { uriParts } = this.#limits
     if (exceeds(++this.#uriParts, uriParts))
@@ -57,7 +57,7 @@ export class Staging {
       )
   }
 
-  /** Of all that this upload fetches: aborts after `totalMs`, and no later than the upload may take. */
+  /** A signal for all fetches of this upload: aborts `totalMs` after the first call, or when the upload's own time is over. */
   fetchSignal(totalMs: number): AbortSignal {
     const { uploadMs } = this.#limits
     const leftMs = uploadMs === 0 ? Infinity : this.#begunMs + uploadMs - performance.now()
@@ -65,19 +65,19 @@ export class Staging {
     return this.#fetching
   }
 
-  /** A writer for one part. Throws ServiceError 413 for a part too many; the writer does for a byte too many. */
+  /** A writer for one part. Throws ServiceError 413 for a part too many; `write` throws it for a byte too many. */
   stage(): BlobWriter {
     this.checkParts(++this.#received.parts)
     return this.#stage(this.#received, this.#limits.documentBytes)
   }
 
-  /** For a document that is made of what was staged. */
+  /** A writer for the document that is made of the staged parts. */
   stageDocument(): BlobWriter {
     const bounds = [this.#limits.documentBytes, this.#limits.multipartBytes].filter((bytes) => bytes !== 0)
     return this.#stage({ bytes: 0 }, bounds.length === 0 ? 0 : Math.min(...bounds))
   }
 
-  /** A placeholder that stands for the blob in a JSON string. */
+  /** The placeholder that stands for a blob in a JSON string. */
   placeholderOf(blob: StagedBlob): string {
     return `${this.#mark}${this.#staged.indexOf(blob)}`
   }
@@ -91,16 +91,17 @@ export class Staging {
     for (const staged of [...this.#writers, ...this.#staged]) await staged.discard()
   }
 
-  #stage(count: { bytes: number }, mostBytes: number): BlobWriter {
+  /** `received.bytes` is counted by all writers that share it, and limited by `maxBytes`. */
+  #stage(received: { bytes: number }, maxBytes: number): BlobWriter {
     const inMemory = Math.min(smallBytes, Math.max(0, memoryBytes - this.#memoryBytes))
     const writer = this.#blobs.stage(inMemory)
     this.#writers.add(writer)
     return {
       write: async (chunk) => {
-        count.bytes += chunk.byteLength
-        if (exceeds(count.bytes, mostBytes))
-          throw new ServiceError(413, `a document has at most ${mostBytes} bytes`)
-        if (count.bytes > this.#quotaBytes) throw fullProject()
+        received.bytes += chunk.byteLength
+        if (exceeds(received.bytes, maxBytes))
+          throw new ServiceError(413, `a document has at most ${maxBytes} bytes`)
+        if (received.bytes > this.#quotaBytes) throw fullProject()
         await writer.write(chunk)
       },
       finish: async () => {

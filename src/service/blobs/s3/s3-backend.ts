@@ -62,7 +62,7 @@ class S3Backend implements SharedBackend {
   }
 
   async linkTo(key: string, headers: DownloadHeaders, now: number): Promise<string | undefined> {
-    return this.#isDirect ? this.#client.presign(key, as, now) : undefined
+    return this.#isDirect ? this.#client.presign(key, headers, now) : undefined
   }
 
   async remove(key: string): Promise<void> {
