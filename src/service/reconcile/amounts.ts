@@ -25,12 +25,12 @@ let currencyCodes: ReadonlySet<string> | undefined
 /** More digits than a double holds exactly: account numbers, compared as text. */
 const maxDigits = 15
 
-const written =
+const amountPattern =
   /^(?<open>\()?(?<sign>[+-])?(?<before>[a-z]{3}|[€$£¥₹₽₩₺])?(?<inner>[+-])?(?<digits>\d[\d.,' ]*)(?<after>[a-z]{3}|[€$£¥₹₽₩₺%])?(?<trailing>-)?(?<close>\))?$/i
 
 /** Reads a text as a number; undefined where it is not one as a whole. */
 export function readAmount(text: string): Amount | undefined {
-  const parts = written.exec(plainOf(text))?.groups
+  const parts = amountPattern.exec(plainOf(text))?.groups
   if (parts === undefined) return undefined
   const unit = unitOf(parts['before'] ?? parts['after'])
   if (unit === undefined || (parts['before'] !== undefined && parts['after'] !== undefined)) return undefined

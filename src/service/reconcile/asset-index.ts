@@ -24,7 +24,7 @@ export interface AssetIndex {
 }
 
 /** Keys that mean the asset itself, where no field of that name exists. */
-const ownKeys: ReadonlyMap<string, (asset: Asset) => string> = new Map([
+const assetKeys: ReadonlyMap<string, (asset: Asset) => string> = new Map([
   ['assetname', (asset: Asset) => asset.name],
   ['name', (asset: Asset) => asset.name],
   ['assetid', (asset: Asset) => asset.id],
@@ -41,29 +41,31 @@ interface KnownField {
   readonly values: FieldValues
   /** As of so many assets. */
   readonly count: number
-  readonly isOwn: boolean
+  readonly isAssetKey: boolean
 }
 
 export class GrowingIndex implements AssetIndex {
   readonly assets: Asset[] = []
   /** Field key → the spellings met, in order. */
   readonly #spellings = new Map<string, string[]>()
-  readonly #seen = new Set<string>()
+  readonly #spellingsMet = new Set<string>()
   readonly #fields = new Map<string, KnownField>()
 
   /** Rows that follow those indexed so far. Fields are made, and grow, when an input asks for them. */
   add(assets: readonly Asset[]): void {
     for (const asset of assets) {
       this.assets.push(asset)
-      for (const spelling of Object.keys(asset.rowData)) this.#see(spelling)
+      for (const spelling of Object.keys(asset.rowData)) this.#addSpelling(spelling)
     }
   }
 
   field(name: string): AssetField | undefined {
     const key = fieldKeyOf(name)
     const spelling = this.#spellings.get(key)?.[0]
-    if (spelling === undefined && !ownKeys.has(key)) return undefined
-    return this.#grown(key, spelling ?? name, spelling === undefined, (asset) => this.#valueOf(asset, key))
+    if (spelling === undefined && !assetKeys.has(key)) return undefined
+    return this.#updatedField(key, spelling ?? name, spelling === undefined, (asset) =>
+      this.#valueOf(asset, key),
+    )
   }
 
   *fields(): Generator<AssetField> {
@@ -75,7 +77,7 @@ export class GrowingIndex implements AssetIndex {
 
   get nameField(): AssetField {
     // No field's key has a blank.
-    return this.#grown('asset name', 'asset_name', true, (asset) => asset.name)
+    return this.#updatedField('asset name', 'asset_name', true, (asset) => asset.name)
   }
 
   valueOf(number: number, key: string): unknown {
@@ -83,20 +85,20 @@ export class GrowingIndex implements AssetIndex {
     return asset === undefined ? undefined : this.#valueOf(asset, fieldKeyOf(key))
   }
 
-  #grown(key: string, name: string, isOwn: boolean, valueOf: (asset: Asset) => unknown): AssetField {
+  #updatedField(key: string, name: string, isOwn: boolean, valueOf: (asset: Asset) => unknown): AssetField {
     const known = this.#fields.get(key)
-    if (known?.count === this.assets.length && known.isOwn === isOwn) return known.field
+    if (known?.count === this.assets.length && known.isAssetKey === isOwn) return known.field
     // A key that meant the asset's own name until a field of that name came is another field now.
-    const values = known?.isOwn === isOwn ? known.values : new FieldValues()
+    const values = known?.isAssetKey === isOwn ? known.values : new FieldValues()
     values.add(this.assets.slice(values.values.length).map(valueOf))
     const field = assetFieldOf(name, values, isOwn)
-    this.#fields.set(key, { field, values, count: this.assets.length, isOwn })
+    this.#fields.set(key, { field, values, count: this.assets.length, isAssetKey: isOwn })
     return field
   }
 
   #valueOf(asset: Asset, key: string): unknown {
     const spellings = this.#spellings.get(key)
-    if (spellings === undefined) return ownKeys.get(key)?.(asset)
+    if (spellings === undefined) return assetKeys.get(key)?.(asset)
     for (const spelling of spellings) {
       const value = Object.hasOwn(asset.rowData, spelling) ? asset.rowData[spelling] : undefined
       if (value !== undefined && value !== null && value !== '') return value
@@ -104,9 +106,9 @@ export class GrowingIndex implements AssetIndex {
     return undefined
   }
 
-  #see(spelling: string): void {
-    if (this.#seen.has(spelling)) return
-    this.#seen.add(spelling)
+  #addSpelling(spelling: string): void {
+    if (this.#spellingsMet.has(spelling)) return
+    this.#spellingsMet.add(spelling)
     const key = fieldKeyOf(spelling)
     const known = this.#spellings.get(key)
     if (known === undefined) this.#spellings.set(key, [spelling])

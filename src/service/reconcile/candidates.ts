@@ -31,7 +31,7 @@ export function candidatesOf(
   except?: ReadonlyMap<number, unknown>,
 ): number[] {
   const lists = query.terms.flatMap(postingsOf).sort((a, b) => a.length - b.length)
-  const promise = new Float64Array(assetCount)
+  const scores = new Float64Array(assetCount)
   const found: number[] = []
   let visited = 0
   for (const list of lists) {
@@ -39,11 +39,11 @@ export function candidatesOf(
     visited += list.length
     const rarity = Math.log1p(assetCount / list.length)
     for (const asset of list) {
-      if (promise[asset] === 0) found.push(asset)
-      promise[asset] = (promise[asset] ?? 0) + rarity
+      if (scores[asset] === 0) found.push(asset)
+      scores[asset] = (scores[asset] ?? 0) + rarity
     }
   }
-  return mostPromising(except === undefined ? found : found.filter((asset) => !except.has(asset)), promise)
+  return mostPromising(except === undefined ? found : found.filter((asset) => !except.has(asset)), scores)
 }
 
 function postingsOf({ field, value }: Term): (readonly number[])[] {

@@ -16,13 +16,13 @@ const maxJoinedWords = 5
 const leastCodeCharacters = 5
 
 /** 0 … 0.95: equal codes are not asked for. `given` is what was written, `code` the asset's. */
-export function codeSimilarity(given: Comparable, code: Comparable): number {
-  if (joinedWords(given).includes(code.compact)) return containedSimilarity
+export function codeSimilarity(value: Comparable, code: Comparable): number {
+  if (joinedWords(value).includes(code.compact)) return containedSimilarity
   const tail = /\p{N}+$/u.exec(code.words.at(-1) ?? '')?.[0].replace(/^0+/, '') ?? ''
   const isTail =
-    tail.length >= leastTailDigits && given.words.some((word) => word.replace(/^0+/, '') === tail)
+    tail.length >= leastTailDigits && value.words.some((word) => word.replace(/^0+/, '') === tail)
   if (isTail) return tailSimilarity
-  const ratio = levenshteinRatio(given.compact, code.compact)
+  const ratio = levenshteinRatio(value.compact, code.compact)
   return ratio >= leastCodeSimilarity ? ratio * nearCodeSimilarity : 0
 }
 
@@ -41,6 +41,6 @@ export function joinedWords({ words }: Comparable): string[] {
 }
 
 /** Words only, as `thank you`: they name no code, and so are none that differs. */
-export function namesNoCode(given: Comparable): boolean {
-  return !given.words.some((word) => word.replaceAll(/\P{N}/gu, '').length >= leastTailDigits)
+export function hasNoCode(value: Comparable): boolean {
+  return !value.words.some((word) => word.replaceAll(/\P{N}/gu, '').length >= leastTailDigits)
 }

@@ -1,13 +1,14 @@
-// How much each field tells in this run, learnt from the rows themselves, without knowing a single answer: Fellegi and Sunter's
-// model of record linkage, its parameters found by expectation maximisation.
+// Weights of the fields in one run, learnt from its items and assets without any known match: Fellegi and Sunter's model of
+// record linkage, its parameters estimated by expectation maximisation.
 //
-// A field of a pair agrees to a level, from differing to equal. The level tells how often pairs that belong together reach it
-// (learnt, by field), against how often others do: as many as have that value, or come as near to it. So a field that two
-// lists spell differently counts little when it differs, and a rare value counts more than a common one when it agrees.
+// For an item and an asset, each compared field reaches a level, from differing to equal. A level changes the odds of a match by
+// the share of matching pairs that reach it (learnt, by column), divided by the share of all pairs that do: as many as have that
+// value, or one as similar. So a field that two lists spell differently counts little when it differs, and a rare value counts
+// more than a common one when it agrees. All logarithms are natural ones.
 
 import type { AssetIndex } from './asset-index.ts'
 import { candidatesOf, keyMatchesOf } from './candidates.ts'
-import { namesNoCode } from './code-similarity.ts'
+import { hasNoCode } from './code-similarity.ts'
 import type { Comparable } from './comparable.ts'
 import { daysApart } from './dates.ts'
 import { explainedSimilarity } from './number-similarity.ts'
@@ -17,88 +18,92 @@ import { type Kind, kindOf, similarityOf } from './similarity.ts'
 import { sharedWords } from './text-similarity.ts'
 
 export interface LearntWeights {
-  /** Natural logarithm of the odds that the two belong together. */
-  oddsOf(query: Query, asset: number): number
-  /** The same of all assets, before anything is compared; below 0. */
-  readonly leastOdds: number
+  /** Logarithm of the odds that item and asset match. */
+  logOddsOf(query: Query, asset: number): number
+  /** Logarithm of the odds that an item matches an asset, before their fields are compared; below 0. */
+  readonly priorLogOdds: number
 }
 
-/** Fewer items or assets teach nothing that is not chance. */
+/** Nothing is learnt from fewer items, or fewer assets. */
 const leastRows = 20
 const rounds = 10
-/** The assumptions made before any pair is seen weigh as much as so many pairs. */
+/** The assumed shares (`assumed`) weigh as much as so many observed pairs. */
 const assumedPairs = 5
+/** Share of the items that are assumed to have a matching asset, before the first round. */
 const assumedShare = 0.7
+/** Lower bound of a learnt share, so that its logarithm stays finite. */
 const leastShare = 0.0005
-/** Of the items. Values that nearly all assets have tell nobody apart, and then nothing is learnt from them. */
-const leastFound = 0.1
-/** A belief below this changes nothing. */
-const leastBelief = 1e-4
+/** If a smaller share of the items has a match, the learnt weights are not used: the values do not distinguish the assets. */
+const leastMatchedShare = 0.1
+/** Pairs with a smaller probability to match are skipped while learning. */
+const leastProbability = 1e-4
 
-/** How often pairs that belong together are assumed to reach each level. */
+/** Assumed share of matching pairs that reach each level, from the lowest (differing) to the highest. */
 const assumed: Readonly<Record<Kind, readonly number[]>> = {
   number: [0.02, 0.02, 0.04, 0.12, 0.8],
   code: [0.1, 0.05, 0.05, 0.1, 0.7],
   text: [0.05, 0.05, 0.1, 0.2, 0.6],
   day: [1, 1, 2, 3, 8, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 5, 5, 4, 3, 2, 1].map((parts) => parts / 100),
 }
-/** Likeness from which the levels above the lowest begin. */
+/** Lower bounds, as a similarity, of the levels above the lowest. */
 const similarityBounds = [1e-9, 0.6, 0.85, 0.98]
-/** Days from the asset's to the item's from which the levels above the lowest begin. */
+/** The same for days: the number of days from the asset's day to the item's. */
 const dayBounds = [-60, -14, -3, 0, 1, 4, 7, 10, 14, 18, 22, 26, 30, 35, 40, 46, 53, 61, 75, 95, 130]
-/** A text of several rare words tells more than that one asset has it. */
+/** A value that one asset has counts up to this times log(number of assets): several rare words are more than one value. */
 const maxInformationShare = 1.6
-/** A digit of a sum tells a little less than the logarithm of ten: first digits are not evenly spread. */
+/** Information of a digit of a sum: a little less than log(10), for first digits are not evenly distributed. */
 const digitInformation = 1.9
-/** A word that another field has told already. */
-const againShare = 0.25
-/** Pairs taken to learn how far any two days lie apart. */
+/** Factor for a word that already counted in another field. */
+const repeatedShare = 0.25
+/** Pairs of any item and any asset that are sampled for the distribution of the days between them. */
 const sampledPairs = 3_000
 
-/** Undefined where there are too few rows, or hardly any belong together as far as their values tell. */
+/** Returns undefined for fewer than `leastRows` items or assets, and where hardly any item has a match. */
 export function learnWeights(queries: readonly Query[], index: AssetIndex): LearntWeights | undefined {
-  const telling = queries.filter(({ terms }) => terms.length > 0)
-  if (telling.length < leastRows || index.assets.length < leastRows) return undefined
-  const learning = new Learning(telling, index)
-  return learning.share < leastFound ? undefined : learning
+  const comparable = queries.filter(({ terms }) => terms.length > 0)
+  if (comparable.length < leastRows || index.assets.length < leastRows) return undefined
+  const learning = new Learning(comparable, index)
+  return learning.matchedShare < leastMatchedShare ? undefined : learning
 }
 
-/** One field of the input against one of the table. */
-interface FieldPair {
-  /** Of pairs that belong together, how many reach each level. */
+/** A field of the input, compared with a field of the table, over all pairs of an item and an asset. */
+interface Column {
+  /** Learnt share of matching pairs that reach each level. */
   shares: readonly number[]
   readonly assumed: readonly number[]
-  /** Natural logarithms of how rarely any two reach it; undefined where that depends on the value. */
+  /** By level: −log(share of all pairs that reach it); undefined where that depends on the value. */
   readonly surprises: readonly number[] | undefined
+  /** By level, in the current round: sum of the match probabilities of the pairs that reach it. */
   sums: number[]
 }
 
+/** The level that one column reaches in one pair. */
 interface FieldLevel {
-  readonly column: FieldPair
+  readonly column: Column
   readonly level: number
-  /** Natural logarithm of how rarely others reach it. */
+  /** −log(share of all pairs that reach this level with such a value). */
   readonly surprise: number
 }
 
-/** Two texts with something in common. */
+/** A text of an item and a similar one of an asset. */
 interface TextPair {
   readonly term: Term
-  readonly own: Comparable
-  readonly column: FieldPair
+  readonly assetValue: Comparable
+  readonly column: Column
   readonly level: number
-  /** Assets that come as near. */
+  /** Number of candidates that reach this level, too. */
   readonly near: number
 }
 
 class Learning implements LearntWeights {
   readonly #index: AssetIndex
-  readonly #columns = new Map<string, FieldPair>()
+  readonly #columns = new Map<string, Column>()
   readonly #pairs = new Map<Query, Map<number, readonly FieldLevel[]>>()
   readonly #similarities = new Map<Comparable, Map<Comparable, number>>()
-  /** By query, term and level: assets that come as near. */
+  /** By query, term and level above the lowest: number of candidates that reach it. */
   readonly #near = new Map<Query, readonly (readonly number[])[]>()
   readonly #queries: readonly Query[]
-  #share = assumedShare
+  #matchedShare = assumedShare
 
   constructor(queries: readonly Query[], index: AssetIndex) {
     this.#index = index
@@ -107,48 +112,48 @@ class Learning implements LearntWeights {
     for (let round = 0; round < rounds; round++) this.#learn(candidates)
   }
 
-  /** Of the items, how many belong to an asset. */
-  get share(): number {
-    return this.#share
+  /** Learnt share of the items that match an asset. */
+  get matchedShare(): number {
+    return this.#matchedShare
   }
 
-  get leastOdds(): number {
-    return Math.log(this.#share / (1 - this.#share) / this.#index.assets.length)
+  get priorLogOdds(): number {
+    return Math.log(this.#matchedShare / (1 - this.#matchedShare) / this.#index.assets.length)
   }
 
-  oddsOf(query: Query, asset: number): number {
+  logOddsOf(query: Query, asset: number): number {
     let pairs = this.#pairs.get(query)
     if (pairs === undefined) this.#pairs.set(query, (pairs = new Map()))
-    let fields = pairs.get(asset)
-    if (fields === undefined) pairs.set(asset, (fields = this.#compare(query, asset)))
-    return this.#oddsOf(fields)
+    let levels = pairs.get(asset)
+    if (levels === undefined) pairs.set(asset, (levels = this.#compare(query, asset)))
+    return this.#logOddsOf(levels)
   }
 
-  #oddsOf(fields: readonly FieldLevel[]): number {
-    let odds = this.leastOdds
-    for (const { column, level, surprise } of fields)
+  #logOddsOf(levels: readonly FieldLevel[]): number {
+    let odds = this.priorLogOdds
+    for (const { column, level, surprise } of levels)
       odds += Math.log(column.shares[level] ?? leastShare) + surprise
     return odds
   }
 
-  // One step: who belongs together as far as is known, and what follows from that.
+  // One round: the probability of each pair to match, by the current shares, then new shares from these probabilities.
   #learn(candidates: readonly (readonly (readonly FieldLevel[])[])[]): void {
     for (const column of this.#columns.values()) column.sums = column.sums.map(() => 0)
     let found = 0
     for (const pairs of candidates) {
-      const odds = pairs.map((fields) => this.#oddsOf(fields))
+      const odds = pairs.map((levels) => this.#logOddsOf(levels))
       const most = Math.max(0, ...odds)
       const parts = odds.map((each) => Math.exp(each - most))
       const all = parts.reduce((sum, part) => sum + part, Math.exp(-most))
-      for (const [at, fields] of pairs.entries()) {
-        const belief = (parts[at] ?? 0) / all
-        if (belief < leastBelief) continue
-        found += belief
-        for (const { column, level } of fields) column.sums[level] = (column.sums[level] ?? 0) + belief
+      for (const [at, levels] of pairs.entries()) {
+        const probability = (parts[at] ?? 0) / all
+        if (probability < leastProbability) continue
+        found += probability
+        for (const { column, level } of levels) column.sums[level] = (column.sums[level] ?? 0) + probability
       }
     }
     for (const column of this.#columns.values()) column.shares = sharesOf(column)
-    this.#share = Math.min(0.98, Math.max(0.05, found / this.#queries.length))
+    this.#matchedShare = Math.min(0.98, Math.max(0.05, found / this.#queries.length))
   }
 
   #candidatesOf(query: Query): (readonly FieldLevel[])[] {
@@ -156,83 +161,91 @@ class Learning implements LearntWeights {
     const near = query.terms.map(({ field, value }) => {
       const counts = similarityBounds.map(() => 0)
       for (const asset of assets) {
-        const own = field.values[asset]
-        if (own === undefined) continue
-        for (let level = levelOf(similarityBounds, this.#similarityOf(field, value, own)); level > 0; level--)
-          counts[level - 1]!++
+        const assetValue = field.values[asset]
+        if (assetValue === undefined) continue
+        let level = levelOf(similarityBounds, this.#similarityOf(field, value, assetValue))
+        for (; level > 0; level--) counts[level - 1]!++
       }
       return counts
     })
     this.#near.set(query, near)
     return assets.map((asset) => {
-      this.oddsOf(query, asset)
+      this.logOddsOf(query, asset)
       return this.#pairs.get(query)?.get(asset) ?? []
     })
   }
 
   #compare(query: Query, asset: number): FieldLevel[] {
-    const fields: FieldLevel[] = []
+    const levels: FieldLevel[] = []
     const texts: TextPair[] = []
     for (const [at, term] of query.terms.entries()) {
-      const own = term.field.values[asset]
-      if (own === undefined) continue
-      const kind = kindOf(term.value, own, term.field.isCode)
+      const assetValue = term.field.values[asset]
+      if (assetValue === undefined) continue
+      const kind = kindOf(term.value, assetValue, term.field.isCode)
       const column = this.#columnOf(term, kind)
       if (kind === 'day') {
-        const level = levelOf(dayBounds, daysApart(term.value.days, own.days))
-        fields.push({ column, level, surprise: column.surprises?.[level] ?? 0 })
+        const level = levelOf(dayBounds, daysApart(term.value.days, assetValue.days))
+        levels.push({ column, level, surprise: column.surprises?.[level] ?? 0 })
         continue
       }
-      const similarity = this.#similarityOf(term.field, term.value, own)
-      if (kind === 'code' && similarity === 0 && namesNoCode(term.value)) continue
+      const similarity = this.#similarityOf(term.field, term.value, assetValue)
+      if (kind === 'code' && similarity === 0 && hasNoCode(term.value)) continue
       const level =
-        kind === 'number' ? levelOfNumber(term.value, own, similarity) : levelOf(similarityBounds, similarity)
+        kind === 'number'
+          ? levelOfNumber(term.value, assetValue, similarity)
+          : levelOf(similarityBounds, similarity)
       const near = this.#near.get(query)?.[at] ?? []
-      if (kind === 'text' && level > 0) texts.push({ term, own, column, level, near: near[level - 1] ?? 0 })
-      else fields.push({ column, level, surprise: this.#surpriseOf(term, own, { level, similarity, near }) })
+      if (kind === 'text' && level > 0)
+        texts.push({ term, assetValue, column, level, near: near[level - 1] ?? 0 })
+      else
+        levels.push({
+          column,
+          level,
+          surprise: this.#surpriseOf(term, assetValue, { level, similarity, near }),
+        })
     }
-    return [...fields, ...this.#surprisesOfTexts(texts)]
+    return [...levels, ...this.#surprisesOfTexts(texts)]
   }
 
-  // Words tell once: of a city whose name its airport bears, the second mention is no news.
+  // A word counts fully in one field only: an airport's name often repeats its city.
   #surprisesOfTexts(texts: readonly TextPair[]): FieldLevel[] {
     const total = this.#index.assets.length
-    const told = texts.map(({ term: { field, value }, own, column, level, near }) => {
-      const words = [...sharedWords(value, own)].map(([word, likeness]): [string, number] => {
+    const measured = texts.map(({ term: { field, value }, assetValue, column, level, near }) => {
+      const words = [...sharedWords(value, assetValue)].map(([word, similarity]): [string, number] => {
         const count = field.postings.get(`t:${word}`)?.length ?? 1
-        return [word, likeness * Math.log(total / count)]
+        return [word, similarity * Math.log(total / count)]
       })
-      // Alike as a whole, and in no word: spaces are missing, for instance.
-      if (words.length === 0) words.push([own.compact, Math.log(total / Math.max(1, near))])
-      const all = words.reduce((sum, [, news]) => sum + news, 0)
-      const count = field.postings.get(`t:${own.compact}`)?.length ?? 1
+      // Similar texts without a shared word: spaces are missing, for instance.
+      if (words.length === 0) words.push([assetValue.compact, Math.log(total / Math.max(1, near))])
+      const all = words.reduce((sum, [, information]) => sum + information, 0)
+      const count = field.postings.get(`t:${assetValue.compact}`)?.length ?? 1
       const most = count > 1 ? Math.log(total / count) : maxInformationShare * Math.log(total)
       return { column, level, words, all, most }
     })
     const known = new Set<string>()
-    return told
+    return measured
       .toSorted((a, b) => b.all - a.all)
       .map(({ column, level, words, all, most }) => {
-        let fresh = 0
-        for (const [word, news] of words) {
-          fresh += known.has(word) ? news * againShare : news
+        let newInformation = 0
+        for (const [word, information] of words) {
+          newInformation += known.has(word) ? information * repeatedShare : information
           known.add(word)
         }
-        const share = all === 0 ? 0 : fresh / all
+        const share = all === 0 ? 0 : newInformation / all
         return { column, level, surprise: share * Math.min(all, most) }
       })
   }
 
   #surpriseOf(
     { field, value }: Term,
-    own: Comparable,
+    assetValue: Comparable,
     { level, similarity, near }: { level: number; similarity: number; near: readonly number[] },
   ): number {
     const total = this.#index.assets.length
     if (level > 0) {
-      const alike = countAlike(field, value, own, similarity)
-      const [number] = own.numbers
-      // A sum that one asset has, to the cent, tells more than that; a round one does not.
+      const alike = countAlike(field, value, assetValue, similarity)
+      const [number] = assetValue.numbers
+      // An exact sum that only one asset has counts by its digits, so that a round one counts less.
       if (alike === 1 && similarity >= 1 && number !== undefined && !field.isCode)
         return Math.min(maxInformationShare * Math.log(total), digitInformation * digitsOf(number))
       return Math.log(
@@ -243,16 +256,16 @@ class Learning implements LearntWeights {
     return -Math.log(Math.max(0.05, 1 - alike / total))
   }
 
-  /** Many items have the same values. */
-  #similarityOf(field: Term['field'], value: Comparable, own: Comparable): number {
+  /** Cached, for many items have the same values. */
+  #similarityOf(field: Term['field'], value: Comparable, assetValue: Comparable): number {
     let known = this.#similarities.get(value)
     if (known === undefined) this.#similarities.set(value, (known = new Map()))
-    let likeness = known.get(own)
-    if (likeness === undefined) known.set(own, (likeness = similarityOf(value, own, field)))
-    return likeness
+    let similarity = known.get(assetValue)
+    if (similarity === undefined) known.set(assetValue, (similarity = similarityOf(value, assetValue, field)))
+    return similarity
   }
 
-  #columnOf({ cell, field }: Term, kind: Kind): FieldPair {
+  #columnOf({ cell, field }: Term, kind: Kind): Column {
     const name = `${kind} ${cell.key}\0${field.name}`
     let column = this.#columns.get(name)
     if (column === undefined) {
@@ -264,46 +277,46 @@ class Learning implements LearntWeights {
   }
 
   #surprisesOfDays(key: string, field: Term['field']): number[] {
-    const given = this.#queries.flatMap(({ terms }) =>
+    const terms = this.#queries.flatMap(({ terms }) =>
       terms.filter((term) => term.cell.key === key && term.field === field),
     )
     const counts = [...dayBounds, 0].map(() => 1)
     for (let at = 0; at < sampledPairs; at++) {
-      const own = field.values[(at * 7919) % field.values.length]
-      const { value } = given[(at * 104_729) % given.length] ?? {}
-      if (own === undefined || value === undefined || own.days.length === 0 || value.days.length === 0)
-        continue
-      counts[levelOf(dayBounds, daysApart(value.days, own.days))]!++
+      const assetValue = field.values[(at * 7919) % field.values.length]
+      const { value } = terms[(at * 104_729) % terms.length] ?? {}
+      const [days = [], assetDays = []] = [value?.days, assetValue?.days]
+      if (days.length === 0 || assetDays.length === 0) continue
+      counts[levelOf(dayBounds, daysApart(days, assetDays))]!++
     }
     const all = counts.reduce((sum, count) => sum + count, 0)
     return counts.map((count) => Math.log(all / count))
   }
 }
 
-function sharesOf({ sums, assumed: before }: FieldPair): number[] {
+function sharesOf({ sums, assumed: before }: Column): number[] {
   const all = sums.reduce((sum, each) => sum + each, assumedPairs)
-  // Days beside one another are as usual as one another.
-  const seen = before === assumed.day ? sums.map((_, level) => smoothed(sums, level)) : sums
-  return seen.map((sum, level) => Math.max(leastShare, (sum + assumedPairs * (before[level] ?? 0)) / all))
+  // The shares of days are smoothed over neighbouring levels.
+  const counts = before === assumed.day ? sums.map((_, level) => smoothed(sums, level)) : sums
+  return counts.map((sum, level) => Math.max(leastShare, (sum + assumedPairs * (before[level] ?? 0)) / all))
 }
 
 function smoothed(sums: readonly number[], level: number): number {
-  const own = sums[level] ?? 0
-  return ((sums[level - 1] ?? own) + 2 * own + (sums[level + 1] ?? own)) / 4
+  const sum = sums[level] ?? 0
+  return ((sums[level - 1] ?? sum) + 2 * sum + (sums[level + 1] ?? sum)) / 4
 }
 
-/** Equal, a difference with one of two kinds of names, near. */
-function levelOfNumber(given: Comparable, own: Comparable, similarity: number): number {
+/** 4: equal; 3 and 2: the difference has a likely or less likely explanation; 1: near; 0: different. */
+function levelOfNumber(value: Comparable, assetValue: Comparable, similarity: number): number {
   if (similarity >= 1) return 4
   if (similarity === 0) return 0
   const explained = Math.max(
-    ...given.numbers.flatMap((one) => own.numbers.map((other) => explainedSimilarity(one, other))),
+    ...value.numbers.flatMap((one) => assetValue.numbers.map((other) => explainedSimilarity(one, other))),
   )
   if (explained >= 0.9) return 3
   return explained > 0 ? 2 : 1
 }
 
-/** Those before the zeros at its end. */
+/** Number of digits of the cents, without zeros at the end. */
 function digitsOf(number: number): number {
   return String(Math.round(Math.abs(number) * 100)).replace(/0+$/, '').length
 }

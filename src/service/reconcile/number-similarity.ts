@@ -17,26 +17,28 @@ const swappedSimilarity = 0.75
 const maxUnexplainedSimilarity = 0.9
 
 /** 1 for the same number, 0 for different ones. `given` is what came, `own` what the asset says. */
-export function similarityOfNumbers(given: number, own: number): number {
-  if (given === own) return 1
-  const apart = Math.abs(given - own) / Math.max(Math.abs(given), Math.abs(own))
+export function similarityOfNumbers(value: number, assetValue: number): number {
+  if (value === assetValue) return 1
+  const apart = Math.abs(value - assetValue) / Math.max(Math.abs(value), Math.abs(assetValue))
   // Whole numbers are equal or not; others may have lost their last digit to binary arithmetic.
-  if (apart < 1e-9 && !(Number.isInteger(given) && Number.isInteger(own))) return 1
-  return Math.max(explainedSimilarity(given, own), (1 - apart * 10) * maxUnexplainedSimilarity)
+  if (apart < 1e-9 && !(Number.isInteger(value) && Number.isInteger(assetValue))) return 1
+  return Math.max(explainedSimilarity(value, assetValue), (1 - apart * 10) * maxUnexplainedSimilarity)
 }
 
 /** How much of a likeness the difference is by itself; 0 where it has no name. */
-export function explainedSimilarity(given: number, own: number): number {
-  if (given <= 0 || own <= 0) return 0
-  const less = own - given
+export function explainedSimilarity(value: number, assetValue: number): number {
+  if (value <= 0 || assetValue <= 0) return 0
+  const less = assetValue - value
   if (less > 0) {
-    if (discounts.some((percent) => isSame(given, own * (1 - percent / 100)))) return discountSimilarity
+    if (discounts.some((percent) => isSame(value, assetValue * (1 - percent / 100))))
+      return discountSimilarity
     const isRound = isSame(less / feeStep, Math.round(less / feeStep))
-    if (isRound && less <= Math.min(largestFee, own * largestFeeShare)) return discountSimilarity
-    if (isDistinctive(own) && isSame(given, own / 2)) return instalmentSimilarity
+    if (isRound && less <= Math.min(largestFee, assetValue * largestFeeShare)) return discountSimilarity
+    if (isDistinctive(assetValue) && isSame(value, assetValue / 2)) return instalmentSimilarity
   }
-  if (Number.isInteger(given) && !Number.isInteger(own) && Math.abs(less) < 1) return discountSimilarity
-  return isDistinctive(own) && areSwapped(given, own) ? swappedSimilarity : 0
+  if (Number.isInteger(value) && !Number.isInteger(assetValue) && Math.abs(less) < 1)
+    return discountSimilarity
+  return isDistinctive(assetValue) && areSwapped(value, assetValue) ? swappedSimilarity : 0
 }
 
 function isSame(a: number, b: number): boolean {

@@ -38,18 +38,18 @@ export function queryOf(
   guesses: ReadonlyMap<string, AssetField>,
 ): Query {
   const terms: Term[] = []
-  const strangers: { cell: Cell; value: Comparable }[] = []
+  const unknown: { cell: Cell; value: Comparable }[] = []
   for (const cell of [...item.cells, ...shared]) {
     const value = comparableOf(cell.value)
     if (value === undefined) continue
     const field = index.field(cell.key)
     const guess = guesses.get(cell.key)
     if (field !== undefined) terms.push({ cell, field, value, share: 1 })
-    else if (guess === undefined) strangers.push({ cell, value })
+    else if (guess === undefined) unknown.push({ cell, value })
     else terms.push({ cell, field: guess, value, share: guessedShare })
   }
-  const unknownKeys = strangers.map(({ cell }) => cell.key)
+  const unknownKeys = unknown.map(({ cell }) => cell.key)
   if (terms.length > 0) return { item, shared, terms, unknownKeys }
-  const byName = strangers.map(({ cell, value }) => ({ cell, field: index.nameField, value, share: 1 }))
+  const byName = unknown.map(({ cell, value }) => ({ cell, field: index.nameField, value, share: 1 }))
   return { item, shared, terms: byName, unknownKeys }
 }

@@ -18,22 +18,32 @@ interface Field {
 }
 
 /** 0.25 (every asset has it) … 1 (one has it). */
-export function rarityOf(field: Field, given: Comparable, own: Comparable, similarity: number): number {
-  return shareOf(countAlike(field, given, own, similarity), field.values.length)
+export function rarityOf(
+  field: Field,
+  value: Comparable,
+  assetValue: Comparable,
+  similarity: number,
+): number {
+  return shareOf(countAlike(field, value, assetValue, similarity), field.values.length)
 }
 
 /** How many assets agree with what is given as much as this one does; 1 at least. */
-export function countAlike(field: Field, given: Comparable, own: Comparable, similarity: number): number {
-  if (similarity < 1 && given.numbers.length > 0 && own.numbers.length > 0) {
-    const [number = 0] = given.numbers
-    const isExplained = own.numbers.some((other) => explainedSimilarity(number, other) > 0)
-    if (isExplained) return commonest(field, [own, given])
+export function countAlike(
+  field: Field,
+  value: Comparable,
+  assetValue: Comparable,
+  similarity: number,
+): number {
+  if (similarity < 1 && value.numbers.length > 0 && assetValue.numbers.length > 0) {
+    const [number = 0] = value.numbers
+    const isExplained = assetValue.numbers.some((other) => explainedSimilarity(number, other) > 0)
+    if (isExplained) return commonest(field, [assetValue, value])
     // The further apart, the more others are as near.
-    const distance = Math.min(...own.numbers.map((other) => Math.abs(other - number)))
+    const distance = Math.min(...assetValue.numbers.map((other) => Math.abs(other - number)))
     return Math.max(1, field.numbers.countWithin(number, distance))
   }
   // `Weber` may be any of the Webers.
-  return commonest(field, similarity < 1 ? [own, given] : [own])
+  return commonest(field, similarity < 1 ? [assetValue, value] : [assetValue])
 }
 
 /** How many assets have one of the values at most. */

@@ -29,7 +29,11 @@ type Match = Extract<Outcome, { kind: 'key' | 'likeness' }>
 type Miss = Exclude<Outcome, Match>
 
 /** The sentences of one reconciliation; `groups` as they were matched, with the score that a match needs. */
-export function reasoningOf(groups: readonly (readonly MatchedItem[])[], index: AssetIndex, least: number): string {
+export function reasoningOf(
+  groups: readonly (readonly MatchedItem[])[],
+  index: AssetIndex,
+  least: number,
+): string {
   const count = index.assets.length
   const items = groups.flat()
   if (items.length === 0) return 'Nothing to match: the input holds no value.'
@@ -74,7 +78,7 @@ function sentenceOf(told: MatchedItem, group: readonly MatchedItem[], run: Run):
 
 function matchedSentence(query: Query, outcome: Match, index: AssetIndex): string {
   return [
-    `Matched ${named(index.assets[outcome.asset])} ${how(query, outcome)}.`,
+    `Matched ${named(index.assets[outcome.asset])} ${reasonOfMatch(query, outcome)}.`,
     comparison(query, outcome.asset, index),
     ties(outcome.equals, index),
     unknown(query),
@@ -101,7 +105,7 @@ function others(next: readonly Scored[], index: AssetIndex): string {
   return told.length === 0 ? '' : ` After it: ${listed(told)}.`
 }
 
-function how(query: Query, outcome: Match): string {
+function reasonOfMatch(query: Query, outcome: Match): string {
   if (outcome.kind === 'likeness') return `by likeness (${share(outcome.score)})`
   const keys = query.terms.filter(
     (term) => term.field.isKey && (termSimilarity(term, outcome.asset) ?? 0) >= containedSimilarity,

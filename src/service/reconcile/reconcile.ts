@@ -51,14 +51,14 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
   if (groups.reduce((sum, { items }) => sum + items.length, 0) > maxItems) {
     throw new RangeError(`one run matches at most ${maxItems} items: send several smaller ones`)
   }
-  const told = groups.map((group) => matchItems(group, run))
-  const all = told.flat()
-  for (const group of told) {
+  const matched = groups.map((group) => matchItems(group, run))
+  const all = matched.flat()
+  for (const group of matched) {
     for (const one of group) {
       const { query, outcome } = one
       for (const cell of query.item.cells) {
-        const own = index.field(cell.key) === undefined ? matchKeys.get(fieldKeyOf(cell.key)) : undefined
-        if (own !== undefined) writeAt(data, cell.path, own(one, group, run))
+        const answer = index.field(cell.key) === undefined ? matchKeys.get(fieldKeyOf(cell.key)) : undefined
+        if (answer !== undefined) writeAt(data, cell.path, answer(one, group, run))
         else if (isMatch(outcome)) writeAt(data, cell.path, answerOf(query, cell, outcome.asset, index))
       }
     }
@@ -67,7 +67,7 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
   return {
     // The threshold stays where it was.
     data: least === undefined ? data : { ...input.data, ...data },
-    reasoning: reasoningOf(told, index, run.least),
+    reasoning: reasoningOf(matched, index, run.least),
     matches: all.map(({ outcome }) => (isMatch(outcome) ? index.assets[outcome.asset]?.id : undefined)),
   }
 }

@@ -1,7 +1,7 @@
 // How well one asset fits one item: what agrees speaks for it, the more the fewer assets have the value; what differs speaks
 // against it, by kind. The score is the share of what speaks for it.
 
-import { containedSimilarity, namesNoCode } from './code-similarity.ts'
+import { containedSimilarity, hasNoCode } from './code-similarity.ts'
 import { daysApart } from './dates.ts'
 import type { LearntWeights } from './learnt-weights.ts'
 import type { Query, Term } from './query.ts'
@@ -39,7 +39,7 @@ export function scoreOf(
   usual?: UsualDaysByField,
   learnt?: LearntWeights,
 ): number {
-  if (learnt !== undefined) return scoreOfOdds(learnt.oddsOf(query, asset), learnt.leastOdds)
+  if (learnt !== undefined) return scoreOfLogOdds(learnt.logOddsOf(query, asset), learnt.priorLogOdds)
   let gained = 0
   let lost = 0
   let doesAnyAgree = false
@@ -54,7 +54,7 @@ export function scoreOf(
 }
 
 /** `leastScore` where it is as likely as not; nothing in common gives 0, and no evidence is so much that more does not show. */
-function scoreOfOdds(odds: number, leastOdds: number): number {
+function scoreOfLogOdds(odds: number, leastOdds: number): number {
   const share = odds / -leastOdds
   const least = leastScore / fullScore
   return Math.round(
@@ -64,8 +64,8 @@ function scoreOfOdds(odds: number, leastOdds: number): number {
 
 /** 0 … 1; undefined where the asset's field is empty. */
 export function termSimilarity({ field, value }: Term, asset: number): number | undefined {
-  const own = field.values[asset]
-  return own === undefined ? undefined : similarityOf(value, own, field)
+  const assetValue = field.values[asset]
+  return assetValue === undefined ? undefined : similarityOf(value, assetValue, field)
 }
 
 interface Evidence {
@@ -76,21 +76,21 @@ interface Evidence {
 
 function evidenceOf(term: Term, asset: number, usual: UsualDaysByField | undefined): Evidence {
   const { field, value } = term
-  const own = field.values[asset]
-  if (own === undefined) return { gain: 0, loss: field.weight * emptyFieldShare, similarity: 0 }
-  const similarity = similarityOf(value, own, field)
-  const kind = kindOf(value, own, field.isCode)
+  const assetValue = field.values[asset]
+  if (assetValue === undefined) return { gain: 0, loss: field.weight * emptyFieldShare, similarity: 0 }
+  const similarity = similarityOf(value, assetValue, field)
+  const kind = kindOf(value, assetValue, field.isCode)
   if (field.isKey && similarity >= containedSimilarity) return { gain: keyGain, loss: 0, similarity }
   const usualness = kind === 'day' ? usual?.get(field) : undefined
   if (usualness !== undefined) {
-    const share = usualness(daysApart(value.days, own.days))
+    const share = usualness(daysApart(value.days, assetValue.days))
     return { gain: share * weights.day.gain, loss: (1 - share) * usualDayLoss, similarity }
   }
   const { gain, loss } = weights[kind]
-  if (kind === 'code' && similarity === 0 && namesNoCode(value))
+  if (kind === 'code' && similarity === 0 && hasNoCode(value))
     return { gain: 0, loss: noCodeLoss, similarity }
   return {
-    gain: similarity * gain * rarityOf(field, value, own, similarity),
+    gain: similarity * gain * rarityOf(field, value, assetValue, similarity),
     loss: (1 - similarity) * loss * field.weight,
     similarity,
   }

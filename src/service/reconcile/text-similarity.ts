@@ -48,8 +48,12 @@ export function levenshteinRatio(a: string, b: string): number {
 
 // The share of the words, by weight, that have their like in the other text.
 function alignedWords(a: readonly string[], b: readonly string[], weightOf: WordWeight): number {
-  const left = foundWeight(a, weightOf, (word) => greatestSimilarity(b, (own) => wordSimilarity(word, own)))
-  const right = foundWeight(b, weightOf, (own) => greatestSimilarity(a, (word) => wordSimilarity(word, own)))
+  const left = foundWeight(a, weightOf, (word) =>
+    greatestSimilarity(b, (other) => wordSimilarity(word, other)),
+  )
+  const right = foundWeight(b, weightOf, (assetWord) =>
+    greatestSimilarity(a, (word) => wordSimilarity(word, assetWord)),
+  )
   const share = (left.found + right.found) / (left.total + right.total)
   const shorter = left.total < right.total ? left : right
   const contained = shorter.found / shorter.total
@@ -59,11 +63,13 @@ function alignedWords(a: readonly string[], b: readonly string[], weightOf: Word
 }
 
 /** The words of `own` that the other text has, or nearly has, with their likeness. */
-export function sharedWords(given: Comparable, own: Comparable): Map<string, number> {
+export function sharedWords(value: Comparable, assetValue: Comparable): Map<string, number> {
   const shared = new Map<string, number>()
-  for (const word of own.words.slice(0, maxComparedWords)) {
-    const likeness = greatestSimilarity(given.words.slice(0, maxComparedWords), (one) => wordSimilarity(one, word))
-    if (likeness > 0) shared.set(word, likeness)
+  for (const word of assetValue.words.slice(0, maxComparedWords)) {
+    const similarity = greatestSimilarity(value.words.slice(0, maxComparedWords), (one) =>
+      wordSimilarity(one, word),
+    )
+    if (similarity > 0) shared.set(word, similarity)
   }
   return shared
 }
@@ -90,10 +96,10 @@ function greatestSimilarity(words: readonly string[], similarityOf: (word: strin
 }
 
 // `given` may be cut short, the asset's own word is not.
-function wordSimilarity(given: string, own: string): number {
-  if (given === own) return 1
-  const x = folded(given)
-  const y = folded(own)
+function wordSimilarity(word: string, assetWord: string): number {
+  if (word === assetWord) return 1
+  const x = folded(word)
+  const y = folded(assetWord)
   if (x === y) return 1
   if (/\p{N}/u.test(x) || /\p{N}/u.test(y)) return 0
   if (x.length >= 3 && y.startsWith(x)) return cutSimilarity
