@@ -1,10 +1,10 @@
-// Numbers as people write them: 1,234.56 · 1.234,56 · 1 234,56 · 1'234.56 · (12.00) · 12- · EUR 12 · 12 € · 19 %.
+// Parses numbers as people write them: 1,234.56 · 1.234,56 · 1 234,56 · 1'234.56 · (12.00) · 12- · EUR 12 · 12 € · 19 %.
 
-/** A number with what was written beside it. */
+/** A number and its unit. */
 export interface Amount {
-  /** Numbers that the text may mean; two of them for `1,234` (a thousand and more, or little more than one). */
+  /** The numbers that the text may mean; two for `1,234` (1234 or 1.234). */
   readonly readings: readonly number[]
-  /** ISO 4217 code or `%`; undefined where none is written. */
+  /** ISO 4217 code or `%`; undefined where the text has none. */
   readonly unit: string | undefined
 }
 
@@ -19,16 +19,16 @@ const currencySigns: ReadonlyMap<string, string> = new Map([
   ['₺', 'TRY'],
   ['%', '%'],
 ])
-// Made when it is first needed: it costs 9 ms of processor.
+// Computed when it is first needed: that takes 9 ms.
 let currencyCodes: ReadonlySet<string> | undefined
 
-/** More digits than a double holds exactly: account numbers, compared as text. */
+/** Longer numbers (account numbers, for instance) are compared as text: a double does not hold them exactly. */
 const maxDigits = 15
 
 const amountPattern =
   /^(?<open>\()?(?<sign>[+-])?(?<before>[a-z]{3}|[€$£¥₹₽₩₺])?(?<inner>[+-])?(?<digits>\d[\d.,' ]*)(?<after>[a-z]{3}|[€$£¥₹₽₩₺%])?(?<trailing>-)?(?<close>\))?$/i
 
-/** Reads a text as a number; undefined where it is not one as a whole. */
+/** Parses a text as a number; undefined where the whole text is not one. */
 export function readAmount(text: string): Amount | undefined {
   const parts = amountPattern.exec(plainOf(text))?.groups
   if (parts === undefined) return undefined
@@ -55,7 +55,7 @@ function plainOf(text: string): string {
     .replaceAll(/(?<=[a-z]) (?=[\d+-])|(?<=[\d-]) (?=[a-z])/gi, '')
 }
 
-// '' for no unit, undefined for letters that are no currency.
+// Returns '' for no unit, undefined for letters that are not a currency code.
 function unitOf(mark: string | undefined): string | undefined {
   if (mark === undefined) return ''
   const sign = currencySigns.get(mark)

@@ -1,34 +1,34 @@
-// One field of a table over all its assets: the values as they are compared, how telling the field is, and where each
-// value is found. Made when an input first asks for the field.
+// One field of a table over all its assets: comparable values, weight, and an inverted index from values and words to assets.
+// It is made when an input first has a key of that name.
 
 import { type Comparable, comparableOf, exactKeysOf, searchKeysOf } from './comparable.ts'
 import { type NearNumbers, nearNumbersOf } from './near-numbers.ts'
 import { wordRarity } from './rarity.ts'
 
 export interface AssetField {
-  /** As the first asset spells it. */
+  /** In the spelling of the first asset that has the field. */
   readonly name: string
-  /** By asset number; undefined where the asset has none. */
+  /** By index of the asset; undefined where the asset has no value. */
   readonly values: readonly (Comparable | undefined)[]
-  /** 0.25 (the same everywhere) … 1 (different everywhere): how much a difference tells. */
+  /** Weight of a difference: 0.25 (all assets have the same value) … 1 (all values are different). */
   readonly weight: number
-  /** Different everywhere and no mere amount or day: equality alone decides. */
+  /** All values are different, and no amounts or days: an equal value identifies the asset. */
   readonly isKey: boolean
-  /** Its values are codes: one character off is another value. */
+  /** The values are codes: a difference of one character makes another value. */
   readonly isCode: boolean
-  /** Search key → numbers of the assets that have it, ascending. */
+  /** Search key → indexes of the assets that have it, ascending. */
   readonly postings: ReadonlyMap<string, readonly number[]>
-  /** How telling one of its words is, above 0 … 1. */
+  /** Weight of a word, above 0 … 1: the rarer, the greater. */
   wordWeight(word: string): number
-  /** Words one keystroke away from this one that the field's values hold. */
+  /** Words of the field's values that are one keystroke away from `word`. */
   nearWords(word: string): readonly string[]
-  /** Its numbers by size. */
+  /** Index of the numbers by size. */
   readonly numbers: NearNumbers
 }
 
 const leastWeight = 0.25
 
-/** The values of a field, made comparable. Their number only grows: rows are added to a table, never changed. */
+/** The comparable values of a field, by index of the asset. Values are only added: rows of a table never change. */
 export class FieldValues {
   readonly values: (Comparable | undefined)[] = []
   readonly postings: Map<string, number[]> = new Map()
@@ -44,12 +44,12 @@ export class FieldValues {
     return this.#distinct.size
   }
 
-  /** Values of the assets that follow those known. */
+  /** Adds the values of the next assets. */
   add(raw: Iterable<unknown>): void {
     this.#numbers = undefined
-    for (const one of raw) {
+    for (const rawValue of raw) {
       const asset = this.values.length
-      const value = comparableOf(one)
+      const value = comparableOf(rawValue)
       this.values.push(value)
       if (value === undefined) continue
       this.presentCount++
@@ -81,7 +81,7 @@ export class FieldValues {
   }
 }
 
-/** `isName` marks the asset's own name or id: a key whenever its values are different everywhere. */
+/** `isName`: the field is the name or id of the assets, which is a key whenever all values are different. */
 export function assetFieldOf(name: string, known: FieldValues, isName: boolean): AssetField {
   const { values, postings, presentCount: present, distinctCount: distinct } = known
   const isUnique = present > 0 && distinct === present
@@ -114,7 +114,7 @@ function hasKeyName(name: string): boolean {
   )
 }
 
-// One word holding a digit, and more than a day or an amount: INV-4711, DE89 3704 …, 4006381333931.
+// True for one word with a digit that is no day and no amount: INV-4711, DE89 3704 …, 4006381333931.
 function isCodeLike(value: Comparable): boolean {
   if (isAmountOrDay(value) || !/\p{N}/u.test(value.compact)) return false
   if (value.numbers.length > 0) return value.compact.length >= 4
@@ -127,8 +127,8 @@ function isAmountOrDay(value: Comparable): boolean {
   return value.days.length > 0
 }
 
-// Two words are one keystroke apart (one more, one less, one other, two swapped) only if they share a form with one
-// character deleted; kept for words of four characters and more.
+// The word, and its forms with one character deleted. Two words that are one keystroke apart (insertion, deletion,
+// substitution, swap) share one of these. None for words of less than four characters.
 function deletionsOf(word: string): string[] {
   if (word.length < 4 || word.length > 32) return []
   const stems = new Set([word])

@@ -1,4 +1,4 @@
-// The assets of one table, ready to be searched. Knows no store: made from plain rows, growing as rows are forwarded.
+// An in-memory index of the assets of one table. It is made from plain rows, without a database, and grows as rows are forwarded.
 
 import { type AssetField, FieldValues, assetFieldOf } from './asset-field.ts'
 import { fieldKeyOf } from './normalise.ts'
@@ -11,19 +11,19 @@ export interface Asset {
 }
 
 export interface AssetIndex {
-  /** In the order they were forwarded: of equals the first one wins. */
+  /** In the order in which they were forwarded: of assets that fit equally well, the first one is matched. */
   readonly assets: readonly Asset[]
-  /** The field an input's key means, however it is spelled; undefined where no asset has it. */
+  /** The field for a key of the input, in any spelling (`fieldKeyOf`); undefined where no asset has it. */
   field(key: string): AssetField | undefined
-  /** All fields that an asset has, in the order they were met. */
+  /** All fields of the assets, in the order in which they first occurred. */
   fields(): Iterable<AssetField>
   /** The assets' names, as a field. */
   readonly nameField: AssetField
-  /** The asset's own value of a field; undefined where it has none. */
+  /** The asset's value of a field, as it was forwarded; undefined where it has none. */
   valueOf(asset: number, key: string): unknown
 }
 
-/** Keys that mean the asset itself, where no field of that name exists. */
+/** Keys that mean the asset's name or id, where the table has no field of that name. */
 const assetKeys: ReadonlyMap<string, (asset: Asset) => string> = new Map([
   ['assetname', (asset: Asset) => asset.name],
   ['name', (asset: Asset) => asset.name],
@@ -39,19 +39,20 @@ export function indexAssets(assets: readonly Asset[]): GrowingIndex {
 interface KnownField {
   readonly field: AssetField
   readonly values: FieldValues
-  /** As of so many assets. */
+  /** Number of assets whose values are in it. */
   readonly count: number
+  /** True for a key of `assetKeys`. */
   readonly isAssetKey: boolean
 }
 
 export class GrowingIndex implements AssetIndex {
   readonly assets: Asset[] = []
-  /** Field key → the spellings met, in order. */
+  /** Field key → its spellings, in the order in which they first occurred. */
   readonly #spellings = new Map<string, string[]>()
   readonly #spellingsMet = new Set<string>()
   readonly #fields = new Map<string, KnownField>()
 
-  /** Rows that follow those indexed so far. Fields are made, and grow, when an input asks for them. */
+  /** Adds the next rows. Fields are made and updated later, when an input has a key for them. */
   add(assets: readonly Asset[]): void {
     for (const asset of assets) {
       this.assets.push(asset)
@@ -76,7 +77,7 @@ export class GrowingIndex implements AssetIndex {
   }
 
   get nameField(): AssetField {
-    // No field's key has a blank.
+    // Keys of fields have no blanks, so this one is free.
     return this.#updatedField('asset name', 'asset_name', true, (asset) => asset.name)
   }
 
@@ -88,7 +89,7 @@ export class GrowingIndex implements AssetIndex {
   #updatedField(key: string, name: string, isOwn: boolean, valueOf: (asset: Asset) => unknown): AssetField {
     const known = this.#fields.get(key)
     if (known?.count === this.assets.length && known.isAssetKey === isOwn) return known.field
-    // A key that meant the asset's own name until a field of that name came is another field now.
+    // A key of `assetKeys` means another field from the first asset on that has a field of that name.
     const values = known?.isAssetKey === isOwn ? known.values : new FieldValues()
     values.add(this.assets.slice(values.values.length).map(valueOf))
     const field = assetFieldOf(name, values, isOwn)

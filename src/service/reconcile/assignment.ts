@@ -1,32 +1,32 @@
-// One-to-one: which item gets which asset so that the sum of scores is greatest. Knows nothing of fields.
+// One-to-one assignment of assets to items with the greatest sum of scores.
 
 import { munkres } from 'munkres'
 
-/** Item `item` may get asset `asset`; `score` is a whole number above 0. */
+/** A possible match; `score` is a whole number above 0. */
 export interface Edge {
   readonly item: number
   readonly asset: number
   readonly score: number
 }
 
-/** Cells of a matrix solved exactly; a larger knot of items and assets is resolved best score first. */
+/** Largest matrix that is solved exactly; in a larger cluster of items and assets the best scores are taken first. */
 const maxMatrixCells = 250_000
 
-/** Item → asset. The same edges give the same answer; of equal answers lower assets go to lower items. */
+/** Returns item → asset. Deterministic: of equal solutions, that in which lower items get lower assets. */
 export function assign(edges: readonly Edge[]): Map<number, number> {
   const assigned = new Map<number, number>()
-  for (const knot of knotsOf(edges)) {
-    const items = [...new Set(knot.map((edge) => edge.item))].sort((a, b) => a - b)
-    const assets = [...new Set(knot.map((edge) => edge.asset))].sort((a, b) => a - b)
+  for (const cluster of clustersOf(edges)) {
+    const items = [...new Set(cluster.map((edge) => edge.item))].sort((a, b) => a - b)
+    const assets = [...new Set(cluster.map((edge) => edge.asset))].sort((a, b) => a - b)
     const isSmall = items.length * (assets.length + items.length) <= maxMatrixCells
-    const pairs = isSmall ? solveExactly(knot, items, assets) : takeBestFirst(knot)
+    const pairs = isSmall ? solveExactly(cluster, items, assets) : takeBestFirst(cluster)
     for (const [item, asset] of pairs) assigned.set(item, asset)
   }
   return assigned
 }
 
-// Parts of the graph that share no item and no asset are solved apart: together they would be one huge matrix.
-function knotsOf(edges: readonly Edge[]): Edge[][] {
+// Clusters are the connected components of the graph. Each is solved separately: together they would be one huge matrix.
+function clustersOf(edges: readonly Edge[]): Edge[][] {
   const parents = new Map<string, string>()
   const rootOf = (node: string): string => {
     let root = node
@@ -43,14 +43,14 @@ function knotsOf(edges: readonly Edge[]): Edge[][] {
     const b = rootOf(`asset ${asset}`)
     if (a !== b) parents.set(a, b)
   }
-  const knots = new Map<string, Edge[]>()
+  const clusters = new Map<string, Edge[]>()
   for (const edge of edges) {
     const root = rootOf(`item ${edge.item}`)
-    const knot = knots.get(root)
-    if (knot === undefined) knots.set(root, [edge])
-    else knot.push(edge)
+    const cluster = clusters.get(root)
+    if (cluster === undefined) clusters.set(root, [edge])
+    else cluster.push(edge)
   }
-  return [...knots.values()]
+  return [...clusters.values()]
 }
 
 function solveExactly(
@@ -60,7 +60,7 @@ function solveExactly(
 ): Map<number, number> {
   const rowOf = new Map(items.map((item, row) => [item, row]))
   const columnOf = new Map(assets.map((asset, column) => [asset, column]))
-  // A score outweighs every preference for low numbers, and all sums stay whole numbers a double holds exactly.
+  // Scores are multiplied so that they outweigh every preference for low indexes; all sums stay exact in a double.
   const scoreWeight = items.length * (items.length + assets.length) + 1
   // One spare column per item: an item may stay without an asset.
   const costs = items.map(() => zeros(assets.length + items.length))

@@ -1,4 +1,4 @@
-// Which assets are worth comparing with an item, found through the index so that 10,000 assets cost no more than a few.
+// Finds the assets to compare with an item, through the inverted index of each field: with 10,000 assets as fast as with few.
 
 import { joinedWords } from './code-similarity.ts'
 import { exactKeysOf, searchKeysOf } from './comparable.ts'
@@ -6,10 +6,10 @@ import type { Query, Term } from './query.ts'
 
 /** Assets compared with one item at most, the most promising first. */
 export const maxCandidates = 32
-/** Entries of the index looked at for one item beyond its rarest word: what most assets have tells little. */
+/** Entries of the index that are read for one item, rarest words first: words that most assets have distinguish little. */
 const maxPostings = 6_000
 
-/** The assets whose key is the item's value or stands in it, ascending; several when its keys point to different ones. */
+/** The assets whose key equals a value of the item, or is contained in it, ascending. Several when keys point to different ones. */
 export function keyMatchesOf(query: Query): number[] {
   const found = new Set<number>()
   for (const { field, value } of query.terms) {
@@ -24,7 +24,7 @@ export function keyMatchesOf(query: Query): number[] {
   return [...found].sort((a, b) => a - b)
 }
 
-/** The most promising assets not in `except`, by shared values and words, rare ones counting more; of equals the first ones. */
+/** The `maxCandidates` assets, not in `except`, that share most values and words, rare ones counting more; then the first ones. */
 export function candidatesOf(
   query: Query,
   assetCount: number,
@@ -52,7 +52,7 @@ function postingsOf({ field, value }: Term): (readonly number[])[] {
     : value.numbers.map((number) => field.numbers.near(number))
   const words = new Set([value.compact, ...value.words.slice(0, 64)])
   for (const key of searchKeysOf(value)) if (!key.startsWith('t:')) words.add(key)
-  // The first of two instalments.
+  // The value may be the first of two instalments: half of the asset's number.
   if (!field.isCode) for (const number of value.numbers) words.add(`n:${2 * number}`)
   for (const word of words) {
     const exact = field.postings.get(word.startsWith('n:') || word.startsWith('d:') ? word : `t:${word}`)
@@ -62,7 +62,7 @@ function postingsOf({ field, value }: Term): (readonly number[])[] {
   return lists.filter((list) => list.length > 0)
 }
 
-// The best few by one pass: almost all of thousands are refused by the first comparison.
+// Selects the best in one pass: of thousands, the first comparison excludes almost all.
 function mostPromising(found: readonly number[], promise: Float64Array): number[] {
   const best: number[] = []
   // Rounded, so that the order in which fields were added up cannot decide between equals.

@@ -1,21 +1,21 @@
-// How alike a written code and an asset's code are: one character off is usually another thing.
+// Similarity of an input value and an asset's code. A code with one different character usually means another thing.
 
 import type { Comparable } from './comparable.ts'
 import { levenshteinRatio } from './text-similarity.ts'
 
-/** A code one character off counts this much at most. */
+/** Factor for a code that is nearly equal. */
 const nearCodeSimilarity = 0.5
 const leastCodeSimilarity = 0.75
-/** `invoice INV-17 of May` holds the code INV-17. */
+/** `invoice INV-17 of May` contains the code INV-17. */
 export const containedSimilarity = 0.95
 /** `invoice 17` may mean INV-2026-0017. */
 const tailSimilarity = 0.8
 const leastTailDigits = 3
-/** Words joined at most to make a code of them. */
+/** Number of words that are joined at most to form a code. */
 const maxJoinedWords = 5
 const leastCodeCharacters = 5
 
-/** 0 … 0.95: equal codes are not asked for. `given` is what was written, `code` the asset's. */
+/** Returns 0 … 0.95 for codes that are not equal. `code` is the asset's. */
 export function codeSimilarity(value: Comparable, code: Comparable): number {
   if (joinedWords(value).includes(code.compact)) return containedSimilarity
   const tail = /\p{N}+$/u.exec(code.words.at(-1) ?? '')?.[0].replace(/^0+/, '') ?? ''
@@ -26,7 +26,7 @@ export function codeSimilarity(value: Comparable, code: Comparable): number {
   return ratio >= leastCodeSimilarity ? ratio * nearCodeSimilarity : 0
 }
 
-/** The codes a text of several words may hold: words that stand together, joined, with a digit in them. */
+/** The codes that a text of several words may contain: neighbouring words, joined, with a digit. */
 export function joinedWords({ words }: Comparable): string[] {
   if (words.length === 1) return []
   const found: string[] = []
@@ -40,7 +40,7 @@ export function joinedWords({ words }: Comparable): string[] {
   return found
 }
 
-/** Words only, as `thank you`: they name no code, and so are none that differs. */
+/** True for a text like `thank you`, which has no code, so its difference from the asset's code is no evidence. */
 export function hasNoCode(value: Comparable): boolean {
   return !value.words.some((word) => word.replaceAll(/\P{N}/gu, '').length >= leastTailDigits)
 }

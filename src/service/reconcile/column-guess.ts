@@ -1,5 +1,5 @@
-// Which of a table's fields a column of the input is about, if the table has no field of its name: the one in which most of the
-// column's values are found.
+// Guesses the table's field for a column of the input, where the table has no field of its name: the field in which most of the
+// column's values occur.
 
 import type { AssetField } from './asset-field.ts'
 import type { AssetIndex } from './asset-index.ts'
@@ -7,22 +7,22 @@ import { joinedWords } from './code-similarity.ts'
 import { type Comparable, comparableOf, exactKeysOf } from './comparable.ts'
 import type { Item } from './input-shape.ts'
 
-/** Values of a column that are looked up. */
+/** Number of values of a column that are looked up at most. */
 const mostLookups = 200
-/** A column is about a field in which at least this share of its values is found. */
+/** Least share of a column's values that must occur in a field. */
 const leastShare = 0.3
-/** Values that so many assets have tell nothing of what a column is about, nor do shorter words. */
+/** Values that a larger share of the assets has are no evidence, nor are words shorter than `leastLetters`. */
 const tooCommonShare = 0.05
 const leastLetters = 4
 
-/** By the input's key; columns that are about no field are left out. */
+/** Returns the guessed fields by key of the input; columns without one are left out. */
 export function guessFields(items: readonly Item[], index: AssetIndex): ReadonlyMap<string, AssetField> {
   const guesses = new Map<string, AssetField>()
   for (const [key, values] of unknownColumns(items, index)) {
     let best = leastShare
     for (const field of index.fields()) {
       const found = values.filter((value) => isIn(field, value)).length / values.length
-      // Equal fields: the one that the assets name first wins.
+      // Of equal fields the first one of the table wins.
       if (found < best || (found === best && guesses.has(key))) continue
       best = found
       guesses.set(key, field)
@@ -47,7 +47,7 @@ function unknownColumns(items: readonly Item[], index: AssetIndex): Map<string, 
   return columns
 }
 
-/** True where an asset has the value, or a telling part of it: a code in a sentence, most words of a name. */
+/** True where an asset has the value, or a distinctive part of it: a code in a sentence, half of the longer words. */
 function isIn(field: AssetField, value: Comparable): boolean {
   const has = (key: string): boolean => {
     const count = field.postings.get(key)?.length ?? 0

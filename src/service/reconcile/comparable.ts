@@ -1,4 +1,4 @@
-// One value as the engine compares it: its words, and the numbers and days it may mean.
+// A value in the form in which it is compared: its normalised words, and the numbers and days that it may mean.
 
 import { readAmount } from './amounts.ts'
 import { readDays } from './dates.ts'
@@ -11,24 +11,24 @@ export interface Comparable {
   /** The words without spaces. */
   readonly compact: string
   readonly words: readonly string[]
-  /** Without spaces, legal forms and forms of address; all of it where nothing else is in it. */
+  /** The words without legal forms, forms of address and spaces; `compact` where no word is left. */
   readonly core: string
-  /** Readings as a number; empty where the value is none. */
+  /** The numbers that the value may mean; empty where it is no number. */
   readonly numbers: readonly number[]
-  /** Currency code or `%`; undefined where none is written. */
+  /** Currency code or `%`; undefined where it has none. */
   readonly unit: string | undefined
-  /** Readings as a day, `YYYY-MM-DD`; empty where the value is none. */
+  /** The days that the value may mean, `YYYY-MM-DD`; empty where it is no day. */
   readonly days: readonly string[]
 }
 
-/** Undefined for what holds nothing to compare: null, empty text, empty lists and objects. */
+/** Returns undefined for null, empty text, empty lists and empty objects. */
 export function comparableOf(value: unknown): Comparable | undefined {
   if (value === null || value === undefined) return undefined
   if (typeof value === 'number') return ofText(String(value), [value], undefined, [])
   if (typeof value !== 'string')
     return isEmptyObject(value) ? undefined : ofText(JSON.stringify(value), [], undefined, [])
   if (value.trim() === '') return undefined
-  // Neither a number nor a day has no digit; what is longer than any of them is text.
+  // Numbers and days have a digit, and no more than 40 characters.
   if (value.length > 40 || !/\d/.test(value)) return ofText(value, [], undefined, [])
   const amount = readAmount(value)
   return ofText(value, amount?.readings ?? [], amount?.unit, readDays(value))
@@ -58,14 +58,14 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-/** Two values with the same exact key are the same value; the index finds assets by them. */
+/** Keys for the index: two values that share an exact key are equal. */
 export function exactKeysOf(value: Comparable): string[] {
   if (value.numbers.length > 0) return value.numbers.map((number) => `n:${number}`)
   if (value.days.length > 0) return value.days.map((day) => `d:${day}`)
   return [`t:${value.compact}`]
 }
 
-/** Every key under which a value may be found: exact keys, readings, and its words. */
+/** All keys under which the index has a value: exact keys, days, the whole text, and its words. */
 export function searchKeysOf(value: Comparable): string[] {
   const keys = new Set(exactKeysOf(value))
   for (const day of value.days) keys.add(`d:${day}`)

@@ -1,12 +1,12 @@
-// Days as people write them: ISO · 31.1.2024 · 1/31/2024 · 31/01/24 · 31 January 2024 · Jan 31, 2024 · 31-Jan-24.
+// Parses days as people write them: ISO · 31.1.2024 · 1/31/2024 · 31/01/24 · 31 January 2024 · Jan 31, 2024 · 31-Jan-24.
 
 const monthLocales = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt'] as const
-/** Made when the first name is to be read: seven languages are 12 ms. */
+/** Month names by language, computed when they are first needed: that takes 12 ms. */
 let months: ReadonlyMap<string, number> | undefined
 
-/** Reads a text as a day: `YYYY-MM-DD`, twice where day and month may be swapped (`03/04/2024`); empty where it is none. */
+/** Returns the days, `YYYY-MM-DD`, that a text may mean: two where day and month may be swapped (`03/04/2024`), none for others. */
 export function readDays(text: string): string[] {
-  // Any time of day is left out: what is compared is the day as written.
+  // A time of day is removed: only the day is compared, as it is written.
   const day = text
     .trim()
     .toLowerCase()
@@ -69,7 +69,7 @@ function bareName(name: string): string {
   return name.normalize('NFKD').replaceAll(/[^\p{L}]/gu, '')
 }
 
-/** Days from the second to the first, of the readings that are nearest to each other. Both hold one at least. */
+/** Days from `b` to `a`, of the two readings that are nearest to each other. Both lists must not be empty. */
 export function daysApart(a: readonly string[], b: readonly string[]): number {
   let nearest = Number.POSITIVE_INFINITY
   for (const x of a) {

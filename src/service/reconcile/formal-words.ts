@@ -1,6 +1,6 @@
-// Words that a name may have or not: who is meant does not depend on them.
+// Words that do not distinguish names, and are often left out.
 
-/** Legal forms and forms of address: written or left out at will. */
+/** Legal forms and forms of address. */
 const formalWords: ReadonlySet<string> = new Set(
   (
     'ab ag and as bv co company corp corporation e ek ev fa firma frau gbr gmbh herr inc incorporated k kg kgaa limited ' +

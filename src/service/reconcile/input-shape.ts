@@ -1,25 +1,25 @@
-// The input's `data` as items to be matched, and back: the answer has the input's shape. Knows nothing of assets.
+// Splits the input's `data` into items to be matched, and writes results back into an object of the same shape.
 //
 //   { vendor: "A", total: 1 }                 one item
 //   { vendor: ["A", "B"], total: [1, 2] }     two items: lists of values are columns, read side by side
-//   { lines: [{ sku: 1 }, { sku: 2 }] }       two items: a list of objects is a group of its own
+//   { lines: [{ sku: 1 }, { sku: 2 }] }       two items: each list of objects is a separate group
 //   { currency: "EUR", vendor: ["A", "B"] }   two items; the single value belongs to both
 
-/** One value of the input and where its answer goes. */
+/** One value of the input, and the path at which its result is written. */
 export interface Cell {
   readonly key: string
   readonly value: unknown
   readonly path: readonly (string | number)[]
 }
 
-/** Values that belong to one asset. */
+/** The values that are matched to one asset. */
 export interface Item {
-  /** How sentences call it: `item 2`, `orders.csv row 1`; empty for the only item. */
+  /** Its name in sentences: `item 2`, `orders.csv row 1`; empty for the only item. */
   readonly label: string
   readonly cells: readonly Cell[]
 }
 
-/** Items that compete for assets: within a group an asset is given once. */
+/** Items that compete for assets: within a group each asset is matched at most once. */
 export interface Group {
   readonly items: readonly Item[]
   /** Single values beside lists: each belongs to every item of the group. */
@@ -34,7 +34,7 @@ export interface InputShape {
   readonly blank: Record<string, unknown>
 }
 
-/** Deeper objects are compared as one value. */
+/** Objects nested more deeply are compared as one value. */
 const maxDepth = 8
 
 export function shapeOf(data: Readonly<Record<string, unknown>>): InputShape {
@@ -71,12 +71,12 @@ export function shapeOf(data: Readonly<Record<string, unknown>>): InputShape {
   return { groups, shared: singles, blank }
 }
 
-/** The shape of `data` with every value null, as a run answers that failed before it matched anything. */
+/** The shape of `data` with every value null: the result of a run that failed before it matched anything. */
 export function blankData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return shapeOf(data).blank
 }
 
-/** Rows of a file as a group whose answers go to `data[file]`, a list of objects. */
+/** The rows of a file as a group, whose results are written to `data[file]`, a list of objects. */
 export function groupOfRows(file: string, rows: readonly Readonly<Record<string, unknown>>[]): Group {
   return {
     items: rows.map((row, at) => ({ label: `${file} row ${at + 1}`, cells: cellsOf(row, [file, at]) })),
@@ -92,7 +92,7 @@ export function blankOf(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, blankOf(member, depth + 1)]))
 }
 
-/** Writes into a blank copy. */
+/** Sets the value at `path` in an object that `blankOf` made. */
 export function writeAt(blank: unknown, path: readonly (string | number)[], value: unknown): void {
   let holder = blank as Record<string | number, unknown>
   for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>

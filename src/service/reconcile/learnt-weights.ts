@@ -2,9 +2,8 @@
 // record linkage, its parameters estimated by expectation maximisation.
 //
 // For an item and an asset, each compared field reaches a level, from differing to equal. A level changes the odds of a match by
-// the share of matching pairs that reach it (learnt, by column), divided by the share of all pairs that do: as many as have that
-// value, or one as similar. So a field that two lists spell differently counts little when it differs, and a rare value counts
-// more than a common one when it agrees. All logarithms are natural ones.
+// the share of matching pairs that reach it (learnt, by column), divided by the share of all pairs that do. So a rare value
+// counts more than a common one, and a field that two lists spell differently counts little. All logarithms are natural.
 
 import type { AssetIndex } from './asset-index.ts'
 import { candidatesOf, keyMatchesOf } from './candidates.ts'
@@ -179,30 +178,27 @@ class Learning implements LearntWeights {
     const levels: FieldLevel[] = []
     const texts: TextPair[] = []
     for (const [at, term] of query.terms.entries()) {
-      const assetValue = term.field.values[asset]
+      const { field, value } = term
+      const assetValue = field.values[asset]
       if (assetValue === undefined) continue
-      const kind = kindOf(term.value, assetValue, term.field.isCode)
+      const kind = kindOf(value, assetValue, field.isCode)
       const column = this.#columnOf(term, kind)
       if (kind === 'day') {
-        const level = levelOf(dayBounds, daysApart(term.value.days, assetValue.days))
+        const level = levelOf(dayBounds, daysApart(value.days, assetValue.days))
         levels.push({ column, level, surprise: column.surprises?.[level] ?? 0 })
         continue
       }
-      const similarity = this.#similarityOf(term.field, term.value, assetValue)
-      if (kind === 'code' && similarity === 0 && hasNoCode(term.value)) continue
+      const similarity = this.#similarityOf(field, value, assetValue)
+      if (kind === 'code' && similarity === 0 && hasNoCode(value)) continue
       const level =
-        kind === 'number'
-          ? levelOfNumber(term.value, assetValue, similarity)
-          : levelOf(similarityBounds, similarity)
+        kind === 'number' ? numberLevel(value, assetValue, similarity) : levelOf(similarityBounds, similarity)
       const near = this.#near.get(query)?.[at] ?? []
       if (kind === 'text' && level > 0)
         texts.push({ term, assetValue, column, level, near: near[level - 1] ?? 0 })
-      else
-        levels.push({
-          column,
-          level,
-          surprise: this.#surpriseOf(term, assetValue, { level, similarity, near }),
-        })
+      else {
+        const surprise = this.#surpriseOf(term, assetValue, { level, similarity, near })
+        levels.push({ column, level, surprise })
+      }
     }
     return [...levels, ...this.#surprisesOfTexts(texts)]
   }
@@ -306,7 +302,7 @@ function smoothed(sums: readonly number[], level: number): number {
 }
 
 /** 4: equal; 3 and 2: the difference has a likely or less likely explanation; 1: near; 0: different. */
-function levelOfNumber(value: Comparable, assetValue: Comparable, similarity: number): number {
+function numberLevel(value: Comparable, assetValue: Comparable, similarity: number): number {
   if (similarity >= 1) return 4
   if (similarity === 0) return 0
   const explained = Math.max(

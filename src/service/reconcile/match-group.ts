@@ -1,4 +1,4 @@
-// Matches the items of one group: clear keys first, then likeness, each asset at most once.
+// Matches the items of one group to assets, each at most once: first by keys, then by score (`likeness` in outcomes).
 
 import type { AssetIndex } from './asset-index.ts'
 import { type Edge, assign } from './assignment.ts'
@@ -14,9 +14,10 @@ export type Outcome =
       readonly kind: 'key' | 'likeness'
       readonly asset: number
       readonly score: number
+      /** Other free assets with the same score. */
       readonly equals: readonly number[]
     }
-  /** The asset that fits went to another item; `next` are the nearest others, best first. */
+  /** The best asset was matched to the item `by`; `next` are the next best, best first. */
   | {
       readonly kind: 'taken'
       readonly asset: number
@@ -24,7 +25,7 @@ export type Outcome =
       readonly by: number
       readonly next: readonly Scored[]
     }
-  /** The nearest asset is not near enough. */
+  /** The best asset has not the score that a match needs. */
   | {
       readonly kind: 'too far'
       readonly asset: number
@@ -39,12 +40,12 @@ export interface Scored {
   readonly score: number
 }
 
-/** A key that points to one asset, and nothing much against it: nothing else is looked for. */
+/** An item whose keys point to one asset with this score gets it; no other assets are compared. */
 const clearScore = 8_500
-/** A pair that scores this much without its days, and far more than the next, shows how far days usually lie apart. */
+/** Score without its days from which a pair, whose next best is no match, is used to learn the usual distance of days. */
 const sureScore = 8_000
 
-/** Of an item that got no asset, so many of the nearest are told. */
+/** For an item without a match, so many of the best assets are reported. */
 const nearestListed = 3
 
 /** One outcome per query, in order; a match has at least the score `least`. */
@@ -84,7 +85,7 @@ interface Likest {
   readonly ranked: readonly Scored[]
 }
 
-/** Matches what has no clear key, and notes it in `takenBy`. */
+/** Matches the items that `byKey` has not matched, and adds the assets to `takenBy`. */
 function assignLikest(
   queries: readonly Query[],
   byKey: ReadonlyMap<number, number>,
@@ -105,8 +106,8 @@ function assignLikest(
     likest.set(item, { chosen, ranked: ranked[item] ?? [] })
     takenBy.set(asset, item)
   }
-  // More items may be alike than one has candidates, fifty invoices of one vendor for instance: those that came away
-  // empty-handed look further, one after the other.
+  // More items may be similar than each has candidates (fifty invoices of one vendor, for instance). Items whose candidates
+  // went to others get new candidates among the free assets, one item after the other.
   for (const [item, query] of queries.entries()) {
     if (likest.has(item) || (ranked[item] ?? []).length === 0) continue
     const further = rankFree(query)
@@ -135,7 +136,7 @@ function unmatched(
   return { kind: 'too far', ...best, next }
 }
 
-// Items whose keys point to one asset that fits otherwise too; of several items the better fit gets it, then the first.
+// Matches items whose keys point to one asset with the score `clear`. Of several items the best gets the asset, then the first.
 function assignKeys(queries: readonly Query[], clear: number): Map<number, number> {
   const wishes: Edge[] = []
   for (const [item, query] of queries.entries()) {
@@ -155,7 +156,7 @@ function assignKeys(queries: readonly Query[], clear: number): Map<number, numbe
   return assigned
 }
 
-// Pairs that need no day to be found: by key, or because one asset alone fits what else is given.
+// Pairs that are certain without their days: matched by key, or only one asset fits the other values.
 function* surePairs(
   queries: readonly Query[],
   byKey: ReadonlyMap<number, number>,
@@ -176,7 +177,7 @@ function* surePairs(
   }
 }
 
-/** Fewer items have no habits worth looking for. */
+/** Usual days are not learnt from fewer items. */
 const leastGroup = 10
 
 function promising(query: Query, index: AssetIndex, except?: ReadonlyMap<number, unknown>): number[] {

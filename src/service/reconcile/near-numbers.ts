@@ -1,15 +1,15 @@
-// The assets whose number lies near another one: an invoice that is paid less its discount or a bank's fee.
+// Finds assets by a number near theirs: an invoice may be paid with a discount or a bank's fee deducted.
 
 import type { Comparable } from './comparable.ts'
 
-/** Assets told at most. */
+/** Number of assets that are returned at most. */
 const maxNear = 48
 const maxRelativeDistance = 0.06
 
 export interface NearNumbers {
   /** Assets whose number lies within 6 % of this one without being equal, nearest first. */
   near(number: number): readonly number[]
-  /** How many lie no further from `number` than `distance`. */
+  /** Number of values that are at most `distance` away from `number`. */
   countWithin(number: number, distance: number): number
 }
 

@@ -1,4 +1,4 @@
-// Text as it is compared: the same words however they were typed. Knows nothing of numbers, dates or fields.
+// Normalises text for comparison, so that the same words are equal however they were typed.
 
 /**
  * Compatibility forms unified (NFKC), lower case, accents off Latin letters, punctuation as single spaces. A point or comma
@@ -24,7 +24,7 @@ function unified(text: string): string {
     .replaceAll('ß', 'ss')
 }
 
-/** `o'connor` is one word, and so is `s.a.r.l.`: both are written without their points and strokes, too. */
+/** Joins `o'connor` and `s.a.r.l.` into one word each: both are also written without apostrophe and points. */
 function joined(text: string): string {
   if (!/['’ʼ`.]/.test(text)) return text
   return text

@@ -1,56 +1,55 @@
-// How alike two numbers are. The sum paid differs from the sum owed in ways that have names: a discount, a fee, a sum
-// made round, one of two instalments, two digits that changed places. A difference with a name is a likeness; one
-// without is mostly chance, the more so the larger it is.
+// Similarity of two numbers, the input's and the asset's. Sums paid and owed may differ by a discount, a fee, a rounded sum, the
+// first of two instalments, or two swapped digits. A difference with such an explanation has a fixed similarity. Without one,
+// the similarity decreases to 0 at a difference of 10 %.
 
 /** Discounts, in per cent. */
 const discounts = [1, 1.5, 2, 2.5, 3, 4, 5]
-/** Fees are whole multiples of this, and not more than that. */
+/** Fees are multiples of `feeStep`, up to `largestFee` and `largestFeeShare` of the sum. */
 const feeStep = 0.5
 const largestFee = 25
 const largestFeeShare = 0.1
-/** Half a cent, and what binary arithmetic adds. */
+/** Half a cent, and the error of binary arithmetic. */
 const tolerance = 0.0051
 
+/** Also for fees and rounded sums. */
 const discountSimilarity = 0.95
 const instalmentSimilarity = 0.75
 const swappedSimilarity = 0.75
 const maxUnexplainedSimilarity = 0.9
 
-/** 1 for the same number, 0 for different ones. `given` is what came, `own` what the asset says. */
-export function similarityOfNumbers(value: number, assetValue: number): number {
-  if (value === assetValue) return 1
-  const apart = Math.abs(value - assetValue) / Math.max(Math.abs(value), Math.abs(assetValue))
-  // Whole numbers are equal or not; others may have lost their last digit to binary arithmetic.
-  if (apart < 1e-9 && !(Number.isInteger(value) && Number.isInteger(assetValue))) return 1
-  return Math.max(explainedSimilarity(value, assetValue), (1 - apart * 10) * maxUnexplainedSimilarity)
+/** Returns 1 for equal numbers … 0 for different ones. `value` is the input's, `other` the asset's. */
+export function similarityOfNumbers(value: number, other: number): number {
+  if (value === other) return 1
+  const apart = Math.abs(value - other) / Math.max(Math.abs(value), Math.abs(other))
+  // Numbers with decimals may differ by the error of binary arithmetic, whole numbers not.
+  if (apart < 1e-9 && !(Number.isInteger(value) && Number.isInteger(other))) return 1
+  return Math.max(explainedSimilarity(value, other), (1 - apart * 10) * maxUnexplainedSimilarity)
 }
 
-/** How much of a likeness the difference is by itself; 0 where it has no name. */
-export function explainedSimilarity(value: number, assetValue: number): number {
-  if (value <= 0 || assetValue <= 0) return 0
-  const less = assetValue - value
+/** The similarity of two different numbers by the explanation of their difference alone; 0 where it has none. */
+export function explainedSimilarity(value: number, other: number): number {
+  if (value <= 0 || other <= 0) return 0
+  const less = other - value
   if (less > 0) {
-    if (discounts.some((percent) => isSame(value, assetValue * (1 - percent / 100))))
-      return discountSimilarity
+    if (discounts.some((percent) => isSame(value, other * (1 - percent / 100)))) return discountSimilarity
     const isRound = isSame(less / feeStep, Math.round(less / feeStep))
-    if (isRound && less <= Math.min(largestFee, assetValue * largestFeeShare)) return discountSimilarity
-    if (isDistinctive(assetValue) && isSame(value, assetValue / 2)) return instalmentSimilarity
+    if (isRound && less <= Math.min(largestFee, other * largestFeeShare)) return discountSimilarity
+    if (isDistinctive(other) && isSame(value, other / 2)) return instalmentSimilarity
   }
-  if (Number.isInteger(value) && !Number.isInteger(assetValue) && Math.abs(less) < 1)
-    return discountSimilarity
-  return isDistinctive(assetValue) && areSwapped(value, assetValue) ? swappedSimilarity : 0
+  if (Number.isInteger(value) && !Number.isInteger(other) && Math.abs(less) < 1) return discountSimilarity
+  return isDistinctive(other) && areSwapped(value, other) ? swappedSimilarity : 0
 }
 
 function isSame(a: number, b: number): boolean {
   return Math.abs(a - b) <= tolerance
 }
 
-/** Three digits and more before the zeros at the end: of round numbers many are halves of others. */
+/** True for three digits (of cents) or more before the zeros at the end: many round numbers are halves of others by chance. */
 function isDistinctive(number: number): boolean {
   return centsOf(number).replace(/0+$/, '').length >= 3
 }
 
-/** Two neighbouring digits have changed places. */
+/** True where the numbers differ by two neighbouring digits that are swapped. */
 function areSwapped(a: number, b: number): boolean {
   const [x, y] = [centsOf(a), centsOf(b)]
   const length = Math.max(x.length, y.length)

@@ -1,35 +1,35 @@
-// An item of the input bound to the table's fields: what is compared with what.
+// A query: the values of one item, each with the field of the table with which it is compared.
 
 import type { AssetField } from './asset-field.ts'
 import type { AssetIndex } from './asset-index.ts'
 import { type Comparable, comparableOf } from './comparable.ts'
 import type { Cell, Item } from './input-shape.ts'
 
-/** One value to be compared. */
+/** One value of the item, and the field with which it is compared. */
 export interface Term {
   readonly cell: Cell
   readonly field: AssetField
   readonly value: Comparable
-  /** How much it weighs: 1, or less where its field is a guess. */
+  /** Weight: 1, or less where the field is a guess. */
   readonly share: number
 }
 
-/** A value whose key no asset has, compared with the field that its column seems to be about. */
+/** Weight of a value that is compared with a guessed field (`column-guess.ts`). */
 const guessedShare = 0.5
 
 export interface Query {
   readonly item: Item
   /** Values the item shares with the others of its group. */
   readonly shared: readonly Cell[]
-  /** Empty when the item holds no value the table could know. */
+  /** Empty when the item has no value to compare. */
   readonly terms: readonly Term[]
-  /** Keys no asset has; their answers stay null. */
+  /** Keys for which the table has no field, nor a guessed one. */
   readonly unknownKeys: readonly string[]
 }
 
 /**
- * Binds an item. A value that the table has no field for is compared with the field that `guesses` names for its
- * column, if any; where that leaves nothing to compare, such values are compared with the assets' names.
+ * Makes the query of an item. A value for which the table has no field is compared with the guessed field of its column, if
+ * any. If no value has a field, all are compared with the assets' names.
  */
 export function queryOf(
   item: Item,

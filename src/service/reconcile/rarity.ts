@@ -1,4 +1,5 @@
-// How much it tells that a value agrees: a sum one asset has tells nearly which, a currency all have tells nothing.
+// Rarity of a value among the assets, the weight of an agreement: a sum that one asset has nearly identifies it, a currency that
+// all have is no evidence.
 
 import { type Comparable, exactKeysOf } from './comparable.ts'
 import { isFormal } from './formal-words.ts'
@@ -17,41 +18,31 @@ interface Field {
   readonly numbers: { countWithin(number: number, distance: number): number }
 }
 
-/** 0.25 (every asset has it) … 1 (one has it). */
-export function rarityOf(
-  field: Field,
-  value: Comparable,
-  assetValue: Comparable,
-  similarity: number,
-): number {
-  return shareOf(countAlike(field, value, assetValue, similarity), field.values.length)
+/** Returns 0.25 (every asset has the value) … 1 (one has it). */
+export function rarityOf(field: Field, value: Comparable, asset: Comparable, similarity: number): number {
+  return shareOf(countAlike(field, value, asset, similarity), field.values.length)
 }
 
-/** How many assets agree with what is given as much as this one does; 1 at least. */
-export function countAlike(
-  field: Field,
-  value: Comparable,
-  assetValue: Comparable,
-  similarity: number,
-): number {
-  if (similarity < 1 && value.numbers.length > 0 && assetValue.numbers.length > 0) {
+/** Number of assets that are as similar to `value` as `asset`, the value of one of them; 1 at least. */
+export function countAlike(field: Field, value: Comparable, asset: Comparable, similarity: number): number {
+  if (similarity < 1 && value.numbers.length > 0 && asset.numbers.length > 0) {
     const [number = 0] = value.numbers
-    const isExplained = assetValue.numbers.some((other) => explainedSimilarity(number, other) > 0)
-    if (isExplained) return commonest(field, [assetValue, value])
-    // The further apart, the more others are as near.
-    const distance = Math.min(...assetValue.numbers.map((other) => Math.abs(other - number)))
+    const isExplained = asset.numbers.some((other) => explainedSimilarity(number, other) > 0)
+    if (isExplained) return commonest(field, [asset, value])
+    // The greater the distance, the more assets are within it.
+    const distance = Math.min(...asset.numbers.map((other) => Math.abs(other - number)))
     return Math.max(1, field.numbers.countWithin(number, distance))
   }
-  // `Weber` may be any of the Webers.
-  return commonest(field, similarity < 1 ? [assetValue, value] : [assetValue])
+  // A similar text may be shorter: `Weber` fits all assets that it equals, too.
+  return commonest(field, similarity < 1 ? [asset, value] : [asset])
 }
 
-/** How many assets have one of the values at most. */
+/** The largest number of assets that have the same value, over `values`; 1 at least. */
 function commonest({ postings }: Field, values: readonly Comparable[]): number {
   return Math.max(1, ...values.flatMap(exactKeysOf).map((key) => postings.get(key)?.length ?? 0))
 }
 
-/** Of a word of a field, above 0 … 1; `Firma`, `c/o`, a slip of the pen: words no asset has tell half. */
+/** Rarity of a word in a field, above 0 … 1. Words that no asset has (`c/o`, a misspelling) count half. */
 export function wordRarity(postings: Postings, total: number, word: string): number {
   if (word.length <= 1 || isFormal(word)) return formalWordRarity
   const count = postings.get(`t:${word}`)?.length

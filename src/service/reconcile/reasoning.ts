@@ -1,4 +1,5 @@
-// The outcome in plain sentences, of bounded length: which asset, what agrees, what differs, and why nothing fits.
+// The reasoning of a run, as sentences of bounded length: the matched asset of each item, the fields that agree and differ, or
+// the reason why no asset was matched.
 
 import type { Asset, AssetIndex } from './asset-index.ts'
 import { maxCandidates } from './candidates.ts'
@@ -7,7 +8,7 @@ import type { Outcome, Scored } from './match-group.ts'
 import type { Query, Term } from './query.ts'
 import { agreement, fullScore, termSimilarity } from './score.ts'
 
-/** Items told one by one; of the rest only the number. */
+/** Items with a sentence each; of further ones only the number is reported. */
 const maxListedItems = 25
 const maxListedFields = 12
 const maxShownCharacters = 60
@@ -19,8 +20,8 @@ export interface Run {
   readonly least: number
 }
 
-/** An item with what became of it. */
-export interface MatchedItem {
+/** An item and its outcome, which may also be that it has no match. */
+export interface ItemOutcome {
   readonly query: Query
   readonly outcome: Outcome
 }
@@ -28,9 +29,9 @@ export interface MatchedItem {
 type Match = Extract<Outcome, { kind: 'key' | 'likeness' }>
 type Miss = Exclude<Outcome, Match>
 
-/** The sentences of one reconciliation; `groups` as they were matched, with the score that a match needs. */
+/** The sentences of one run; `least` is the score that a match needs. */
 export function reasoningOf(
-  groups: readonly (readonly MatchedItem[])[],
+  groups: readonly (readonly ItemOutcome[])[],
   index: AssetIndex,
   least: number,
 ): string {
@@ -38,16 +39,15 @@ export function reasoningOf(
   const items = groups.flat()
   if (items.length === 0) return 'Nothing to match: the input holds no value.'
   const matched = items.filter(({ outcome }) => isMatch(outcome)).length
-  // Those without an asset before the others, and all of them in their order.
-  const isTold = (told: MatchedItem): boolean => chosen.has(told)
-  const chosen = new Set(
+  // When there are too many, items without a match are preferred. The sentences keep the order of the items.
+  const listedItems = new Set(
     [
       ...items.filter(({ outcome }) => !isMatch(outcome)),
       ...items.filter(({ outcome }) => isMatch(outcome)),
     ].slice(0, maxListedItems),
   )
   const sentences = groups.flatMap((group) =>
-    group.filter(isTold).map((told) => sentenceOf(told, group, { index, least })),
+    group.filter((item) => listedItems.has(item)).map((item) => sentenceOf(item, group, { index, least })),
   )
   if (items.length === 1) return sentences.join('')
   const rest = items.length - maxListedItems
@@ -63,16 +63,16 @@ export function isMatch(outcome: Outcome): outcome is Match {
   return outcome.kind === 'key' || outcome.kind === 'likeness'
 }
 
-/** Why the item got its asset, or none: one item's sentences, without its label. */
-export function reasonOf({ query, outcome }: MatchedItem, group: readonly MatchedItem[], run: Run): string {
+/** The sentences of one item, without its label: why it has its asset, or none. */
+export function reasonOf({ query, outcome }: ItemOutcome, group: readonly ItemOutcome[], run: Run): string {
   return isMatch(outcome)
     ? matchedSentence(query, outcome, run.index)
     : `No asset matched: ${whyNot(query, outcome, group, run)}`
 }
 
-function sentenceOf(told: MatchedItem, group: readonly MatchedItem[], run: Run): string {
-  const { label } = told.query.item
-  const sentence = reasonOf(told, group, run)
+function sentenceOf(item: ItemOutcome, group: readonly ItemOutcome[], run: Run): string {
+  const { label } = item.query.item
+  const sentence = reasonOf(item, group, run)
   return label === '' ? sentence : `${label}: ${sentence.slice(0, 1).toLowerCase()}${sentence.slice(1)}`
 }
 
@@ -85,7 +85,7 @@ function matchedSentence(query: Query, outcome: Match, index: AssetIndex): strin
   ].join('')
 }
 
-function whyNot(query: Query, outcome: Miss, group: readonly MatchedItem[], { index, least }: Run): string {
+function whyNot(query: Query, outcome: Miss, group: readonly ItemOutcome[], { index, least }: Run): string {
   if (outcome.kind === 'no value') return 'no value is given.'
   if (outcome.kind === 'nothing alike') {
     if (index.assets.length === 0) return 'the table has no assets.'
@@ -101,8 +101,8 @@ function whyNot(query: Query, outcome: Miss, group: readonly MatchedItem[], { in
 }
 
 function others(next: readonly Scored[], index: AssetIndex): string {
-  const told = next.map(({ asset, score }) => `${named(index.assets[asset])} with ${share(score)}`)
-  return told.length === 0 ? '' : ` After it: ${listed(told)}.`
+  const nearest = next.map(({ asset, score }) => `${named(index.assets[asset])} with ${share(score)}`)
+  return nearest.length === 0 ? '' : ` After it: ${listed(nearest)}.`
 }
 
 function reasonOfMatch(query: Query, outcome: Match): string {
@@ -148,7 +148,7 @@ function ties(equals: readonly number[], index: AssetIndex): string {
   const [first, ...others] = equals
   if (first === undefined) return ''
   const name = named(index.assets[first])
-  // Further ones may lie beyond the candidates compared.
+  // There may be more among the assets that were not compared.
   const number = equals.length >= maxCandidates - 1 ? `${equals.length} or more` : String(equals.length)
   const also = others.length === 0 ? `${name} fits` : `${number} other assets, such as ${name}, fit`
   return ` A tie: ${also} as well; the first in the table was taken.`
@@ -170,12 +170,14 @@ function alternatives(terms: readonly Term[]): string {
 }
 
 function listed(names: readonly string[], joint = 'and'): string {
-  const told = names.slice(0, maxListedFields)
-  if (names.length > told.length) return `${told.join(', ')} ${joint} ${names.length - told.length} more`
-  return told.length <= 1 ? told.join('') : `${told.slice(0, -1).join(', ')} ${joint} ${told.at(-1) ?? ''}`
+  const first = names.slice(0, maxListedFields)
+  if (names.length > first.length) return `${first.join(', ')} ${joint} ${names.length - first.length} more`
+  return first.length <= 1
+    ? first.join('')
+    : `${first.slice(0, -1).join(', ')} ${joint} ${first.at(-1) ?? ''}`
 }
 
-/** With the field it was compared with, where that was a guess. */
+/** The key of the input, with the field of the table where that was a guess. */
 function nameOf({ cell, field, share }: Term): string {
   return share === 1 ? bounded(cell.key) : `${bounded(cell.key)} (as ${bounded(field.name)})`
 }
@@ -195,7 +197,7 @@ function quoted(text: string): string {
 function bounded(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ')
   if (line.length <= maxShownCharacters) return line
-  // No half of a surrogate pair stays at the cut.
+  // A surrogate pair is not split at the cut.
   return `${line.slice(0, maxShownCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 

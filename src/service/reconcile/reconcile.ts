@@ -1,5 +1,5 @@
-// The reconciliation engine: input and assets in, matched values and sentences out. Pure and deterministic; knows no store,
-// no HTTP and no clock. docs/reconciliation.md describes the method.
+// The reconciliation engine: matches the input's items to assets, and returns the assets' values with sentences that explain
+// them. A pure function: no store, no HTTP, no clock. docs/reconciliation.md describes the method.
 
 import type { AssetIndex } from './asset-index.ts'
 import { guessFields } from './column-guess.ts'
@@ -7,7 +7,7 @@ import { type Cell, type Group, blankOf, groupOfRows, shapeOf, writeAt } from '.
 import { matchGroup } from './match-group.ts'
 import { type Query, queryOf } from './query.ts'
 import { fieldKeyOf } from './normalise.ts'
-import { type Run, type MatchedItem, isMatch, reasonOf, reasoningOf } from './reasoning.ts'
+import { type Run, type ItemOutcome, isMatch, reasonOf, reasoningOf } from './reasoning.ts'
 import { fullScore, leastScore } from './score.ts'
 
 export interface ReconcileInput {
@@ -15,7 +15,7 @@ export interface ReconcileInput {
   readonly files: readonly RowsFile[]
 }
 
-/** A document read into rows. */
+/** A document that was parsed into rows. */
 export interface RowsFile {
   readonly name: string
   readonly rows: readonly Readonly<Record<string, unknown>>[]
@@ -23,8 +23,8 @@ export interface RowsFile {
 
 export interface Reconciliation {
   /**
-   * The shape of the input's `data`: under each key the matched asset's value, null where nothing matched or the asset has
-   * none; `match_score` (0 … 1) and `match_reason` are of the match itself; lists keep length and order. Each file adds its rows as a list of objects under its name.
+   * An object of the shape of the input's `data`, with the matched asset's values, null where nothing matched or the asset has
+   * none. Lists keep length and order. Each file adds its rows, as a list of objects under its name.
    */
   readonly data: Record<string, unknown>
   readonly reasoning: string
@@ -32,12 +32,12 @@ export interface Reconciliation {
   readonly matches: readonly (string | undefined)[]
 }
 
-/** Items one run takes at most: what is more belongs into several runs. */
+/** Items of one run at most. */
 export const maxItems = 5_000
 
-/** Of the files of one run: as many as all its items may have, were each compared by two hundred. */
+/** Cells in the files of one run at most: two hundred for each of `maxItems`. */
 const maxFileCells = 1_000_000
-/** Of their texts: twice what a request without files may bring. */
+/** Characters in the files of one run at most: twice as many as a request without files may have. */
 const maxFileCharacters = 8 * 1024 * 1024
 
 /** Throws RangeError for more than `maxItems` items, and for files of more than 1,000,000 cells or 8 Mi characters. */
@@ -65,7 +65,7 @@ export function reconcile(input: ReconcileInput, index: AssetIndex): Reconciliat
   }
   for (const cell of shared) writeAt(data, cell.path, commonAnswer(all, cell, index))
   return {
-    // The threshold stays where it was.
+    // The key of the threshold is returned with its value.
     data: least === undefined ? data : { ...input.data, ...data },
     reasoning: reasoningOf(matched, index, run.least),
     matches: all.map(({ outcome }) => (isMatch(outcome) ? index.assets[outcome.asset]?.id : undefined)),
@@ -88,9 +88,9 @@ function checkFiles(files: readonly RowsFile[]): void {
       }
 }
 
-type MatchAnswer = (one: MatchedItem, group: readonly MatchedItem[], run: Run) => string | number | null
+type MatchAnswer = (one: ItemOutcome, group: readonly ItemOutcome[], run: Run) => string | number | null
 
-/** Keys that ask for the match itself, where no field of that name exists. */
+/** Keys that are answered with the match's score or reason, where the table has no field of that name. */
 const matchKeys: ReadonlyMap<string, MatchAnswer> = new Map<string, MatchAnswer>([
   ['matchscore', scoreAnswer],
   ['matchreason', reasonOf],
@@ -102,7 +102,7 @@ function thresholdKeys(data: ReconcileInput['data']): string[] {
   return Object.keys(data).filter((key) => fieldKeyOf(key) === thresholdKey)
 }
 
-/** The score that the input says a match needs; undefined where it says none, or means a field of the table. */
+/** The score that a match needs by the input; undefined where the input has none, or the table has a field of that name. */
 function thresholdIn(data: ReconcileInput['data'], index: AssetIndex): number | undefined {
   const [key] = thresholdKeys(data)
   if (key === undefined || index.field(key) !== undefined) return undefined
@@ -115,7 +115,7 @@ function withoutThreshold(data: ReconcileInput['data']): ReconcileInput['data'] 
 }
 
 /** 0 … 1; null where nothing matched. */
-function scoreAnswer({ outcome }: MatchedItem): number | null {
+function scoreAnswer({ outcome }: ItemOutcome): number | null {
   return isMatch(outcome) ? outcome.score / fullScore : null
 }
 
@@ -141,7 +141,7 @@ function freeKey(data: Readonly<Record<string, unknown>>, name: string): string 
   return key
 }
 
-function matchItems(group: Group, { index, least }: Run): MatchedItem[] {
+function matchItems(group: Group, { index, least }: Run): ItemOutcome[] {
   const guesses = guessFields(group.items, index)
   const queries = group.items.map((item) => queryOf(item, group.shared, index, guesses))
   const outcomes = matchGroup(queries, index, least)
@@ -154,7 +154,7 @@ function matchItems(group: Group, { index, least }: Run): MatchedItem[] {
 function answerOf(query: Query, cell: Cell, asset: number, index: AssetIndex): unknown {
   const value = index.valueOf(asset, cell.key)
   if (value !== undefined) return value
-  // Its key is none of the table's: it was compared with the asset's name, or with what its column seems to be about.
+  // The table has no field for this key: the value was compared with a guessed field, or with the assets' names.
   const term = query.terms.find((each) => each.cell === cell)
   if (term === undefined) return null
   return term.field === index.nameField
@@ -162,8 +162,8 @@ function answerOf(query: Query, cell: Cell, asset: number, index: AssetIndex): u
     : (index.valueOf(asset, term.field.name) ?? null)
 }
 
-// A single value beside lists: what all matched assets have, null where they disagree.
-function commonAnswer(all: readonly MatchedItem[], shared: Cell, index: AssetIndex): unknown {
+// The result for a single value beside lists: the value that all matched assets have, null where they differ.
+function commonAnswer(all: readonly ItemOutcome[], shared: Cell, index: AssetIndex): unknown {
   const answers = new Map<string, unknown>()
   for (const { query, outcome } of all) {
     if (!query.shared.includes(shared) || !isMatch(outcome)) continue

@@ -1,5 +1,5 @@
-// How well one asset fits one item: what agrees speaks for it, the more the fewer assets have the value; what differs speaks
-// against it, by kind. The score is the share of what speaks for it.
+// The score of an asset for an item. A field that agrees is evidence for the asset, the more so the rarer its value; a field
+// that differs is evidence against it, by kind. The score is the share of the evidence for it.
 
 import { containedSimilarity, hasNoCode } from './code-similarity.ts'
 import { daysApart } from './dates.ts'
@@ -9,30 +9,30 @@ import { rarityOf } from './rarity.ts'
 import { type Kind, kindOf, similarityOf } from './similarity.ts'
 import type { UsualDaysByField } from './usual-days.ts'
 
-/** Scores are whole numbers, 0 … 10,000: sums of them are exact, so that equal is equal. */
+/** Scores are whole numbers, 0 … 10,000: their sums are exact, so that equal scores compare as equal. */
 export const fullScore = 10_000
-/** From here on an asset may be matched. */
+/** The score that a match needs, unless the input sets another. */
 export const leastScore = 6_000
-/** Likeness from which a field is said to agree. */
+/** Similarity from which a field agrees. */
 export const agreement = 0.85
 
-/** Weight of a value for an asset when it agrees (1: a value no other asset has), and against it when it differs. */
+/** Weights of a field that agrees (`gain`, for a value that no other asset has) and of one that differs (`loss`). */
 const weights: Readonly<Record<Kind, { readonly gain: number; readonly loss: number }>> = {
   number: { gain: 1, loss: 1 },
   day: { gain: 0.3, loss: 0.25 },
   code: { gain: 1, loss: 0.4 },
   text: { gain: 1, loss: 1.2 },
 }
-/** Equality of a key nearly decides. */
+/** Gain of an equal key, which nearly decides. */
 const keyGain = 1.6
-/** Days that lie unusually far apart tell more than days that are merely not near. */
+/** Loss of an unusual distance of days, where the usual one was learnt: stronger evidence than days that are not near. */
 const usualDayLoss = 0.8
-/** A field the asset leaves empty says nothing, but weighs this much of what it would. */
+/** Loss of a field that is empty in the asset, as a share of the field's weight. */
 const emptyFieldShare = 0.5
-/** Words where a code belongs. */
+/** Loss of a text without a code, in a field of codes. */
 const noCodeLoss = 0.05
 
-/** `leastScore` and more: a match; half of it at most where no field agrees. */
+/** Returns 0 … `fullScore`. Without a field that agrees, it is halved and stays below `leastScore`. */
 export function scoreOf(
   query: Query,
   asset: number,
@@ -53,7 +53,7 @@ export function scoreOf(
   return doesAnyAgree ? score : Math.min(Math.floor(score / 2), leastScore - 1) || 0
 }
 
-/** `leastScore` where it is as likely as not; nothing in common gives 0, and no evidence is so much that more does not show. */
+/** Maps odds to a score: even odds give `leastScore`, odds as before any comparison 0, growing odds approach `fullScore`. */
 function scoreOfLogOdds(odds: number, leastOdds: number): number {
   const share = odds / -leastOdds
   const least = leastScore / fullScore
@@ -62,7 +62,7 @@ function scoreOfLogOdds(odds: number, leastOdds: number): number {
   )
 }
 
-/** 0 … 1; undefined where the asset's field is empty. */
+/** Returns 0 … 1; undefined where the field is empty in the asset. */
 export function termSimilarity({ field, value }: Term, asset: number): number | undefined {
   const assetValue = field.values[asset]
   return assetValue === undefined ? undefined : similarityOf(value, assetValue, field)

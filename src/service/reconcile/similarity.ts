@@ -1,4 +1,4 @@
-// How alike two values are, 0 … 1. Numbers are compared as numbers, days as days, codes strictly, words loosely.
+// Similarity of two values, 0 … 1. Numbers are compared as numbers, days as days, codes strictly, words loosely.
 
 import { codeSimilarity } from './code-similarity.ts'
 import type { Comparable } from './comparable.ts'
@@ -6,16 +6,16 @@ import { daysApart } from './dates.ts'
 import { similarityOfNumbers } from './number-similarity.ts'
 import { type WordWeight, textSimilarity } from './text-similarity.ts'
 
-/** As what two values are compared. */
+/** The kind of a comparison. */
 export type Kind = 'number' | 'day' | 'code' | 'text'
 
-/** The habits of a field that decide how its values are compared. */
+/** Properties of a field that its comparisons need. */
 export interface FieldHabits {
   readonly isCode: boolean
   readonly wordWeight: WordWeight
 }
 
-/** A day off counts this much, a month half of it, a third of a year nothing. */
+/** Similarity of days near each other; halved at a distance of `halfwayDays`, and 0 below `leastDaySimilarity`. */
 const nearDaySimilarity = 0.8
 const halfwayDays = 30
 const leastDaySimilarity = 0.15
@@ -26,7 +26,7 @@ export function kindOf(a: Comparable, b: Comparable, isCode: boolean): Kind {
   return isCode ? 'code' : 'text'
 }
 
-/** 1 for the same value however written; 0 for different ones. `a` is the value given, `b` the asset's. */
+/** Returns 1 for equal values in any spelling … 0 for different ones. `a` is the input's value, `b` the asset's. */
 export function similarityOf(a: Comparable, b: Comparable, { isCode, wordWeight }: FieldHabits): number {
   if (a.numbers.length > 0 && b.numbers.length > 0) return numberSimilarity(a, b, isCode)
   if (a.days.length > 0 && b.days.length > 0) return daySimilarity(a, b)

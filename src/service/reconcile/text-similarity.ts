@@ -1,32 +1,33 @@
-// How alike two texts are, word by word. Words that few assets have tell more than words that many have, so that
+// Similarity of two texts, word by word. A word that few assets have has more weight than one that many have, so that
 // `Weber Handels GmbH` and `Weber Technik GmbH` are two companies.
 
 import { distance } from 'fastest-levenshtein'
 import type { Comparable } from './comparable.ts'
 
-/** Characters of a text that are compared; longer texts differ or agree within them. */
+/** Only so many characters of a text are compared. */
 const maxComparedCharacters = 256
-/** Beyond this many words a text is compared as a whole. */
+/** A text with more words is compared as a whole. */
 const maxComparedWords = 12
-/** Below this, likeness of texts is chance. */
+/** A smaller similarity of texts is chance, and becomes 0. */
 const leastTextSimilarity = 0.5
-/** Words less alike than this are two words. */
+/** A smaller similarity of words is chance, and becomes 0. */
 const leastWordSimilarity = 0.7
-/** From here on two texts are one with slips of the pen, spaces among them. */
+/** Edit-distance ratio from which two whole texts count as one with misspellings and missing spaces. */
 const leastWholeSimilarity = 0.8
-/** `Room 12` and `Room 13` are alike and not the same. */
+/** At most for texts with different numbers: `Room 12` and `Room 13`. */
 const otherNumbersSimilarity = 0.6
-/** A word cut short (`Hand.`, the end of a line), and a text all of whose words the other has. */
+/** A truncated word (`Hand.`, the end of a line). */
 const cutSimilarity = 0.9
+/** At least for a text all of whose words the other has. */
 const leastContainedSimilarity = 0.8
 
-/** Only legal forms, forms of address and spaces differ. */
+/** Texts that differ only in legal forms, forms of address and spaces. */
 const coreSimilarity = 0.99
 
-/** How telling a word is, above 0 … 1. */
+/** Weight of a word, above 0 … 1: the rarer, the greater. */
 export type WordWeight = (word: string) => number
 
-/** 0 … 0.99: equal texts are not asked for. */
+/** Returns 0 … 0.99 for texts that are not equal. */
 export function textSimilarity(a: Comparable, b: Comparable, weightOf: WordWeight): number {
   if (a.core === b.core) return coreSimilarity
   const isLong = a.words.length > maxComparedWords || b.words.length > maxComparedWords
@@ -46,14 +47,10 @@ export function levenshteinRatio(a: string, b: string): number {
   return 1 - distance(x, y) / Math.max(x.length, y.length, 1)
 }
 
-// The share of the words, by weight, that have their like in the other text.
+// The share of the words, by weight, that have an equal or similar one in the other text.
 function alignedWords(a: readonly string[], b: readonly string[], weightOf: WordWeight): number {
-  const left = foundWeight(a, weightOf, (word) =>
-    greatestSimilarity(b, (other) => wordSimilarity(word, other)),
-  )
-  const right = foundWeight(b, weightOf, (assetWord) =>
-    greatestSimilarity(a, (word) => wordSimilarity(word, assetWord)),
-  )
+  const left = foundWeight(a, weightOf, (word) => bestMatch(b, (other) => wordSimilarity(word, other)))
+  const right = foundWeight(b, weightOf, (other) => bestMatch(a, (word) => wordSimilarity(word, other)))
   const share = (left.found + right.found) / (left.total + right.total)
   const shorter = left.total < right.total ? left : right
   const contained = shorter.found / shorter.total
@@ -62,13 +59,11 @@ function alignedWords(a: readonly string[], b: readonly string[], weightOf: Word
   return Math.max(share, contained * (leastContainedSimilarity + 0.15 * shareOfLonger))
 }
 
-/** The words of `own` that the other text has, or nearly has, with their likeness. */
+/** The words of `assetValue` that have an equal or similar one in `value`, with that similarity. */
 export function sharedWords(value: Comparable, assetValue: Comparable): Map<string, number> {
   const shared = new Map<string, number>()
   for (const word of assetValue.words.slice(0, maxComparedWords)) {
-    const similarity = greatestSimilarity(value.words.slice(0, maxComparedWords), (one) =>
-      wordSimilarity(one, word),
-    )
+    const similarity = bestMatch(value.words.slice(0, maxComparedWords), (one) => wordSimilarity(one, word))
     if (similarity > 0) shared.set(word, similarity)
   }
   return shared
@@ -89,13 +84,13 @@ function foundWeight(
   return { found, total }
 }
 
-function greatestSimilarity(words: readonly string[], similarityOf: (word: string) => number): number {
+function bestMatch(words: readonly string[], similarityOf: (word: string) => number): number {
   let best = 0
   for (const word of words) best = Math.max(best, similarityOf(word))
   return best
 }
 
-// `given` may be cut short, the asset's own word is not.
+// `word` may be truncated, the asset's word is not.
 function wordSimilarity(word: string, assetWord: string): number {
   if (word === assetWord) return 1
   const x = folded(word)

@@ -1,19 +1,19 @@
-// How far days usually lie apart in this run: payments come two weeks after their invoices, deliveries three days after
-// their orders. Learnt from the pairs that are sure without any day.
+// The usual distance of days in one run: payments come two weeks after their invoices, deliveries three days after their
+// orders. It is learnt from pairs that are certain without their days.
 
 import type { AssetField } from './asset-field.ts'
 import { daysApart } from './dates.ts'
 import type { Query } from './query.ts'
 
-/** Of the distance in days from the asset's day to the item's: how usual it is, 0 … 1 (as usual as any). */
+/** For a distance in days, from the asset's day to the item's: how usual it is, 0 … 1 (the most usual). */
 export type Usualness = (daysApart: number) => number
 
 export type UsualDaysByField = ReadonlyMap<AssetField, Usualness>
 
-/** Fewer pairs say nothing. */
+/** Nothing is learnt from fewer pairs. */
 const leastPairs = 10
 const leastWindowDays = 3
-/** Halvings of how usual a distance is until it counts nothing. */
+/** A distance that is 2⁻⁶ as frequent as the most frequent one, or less, has usualness 0. */
 const nothingBits = 6
 
 export function learnUsualDays(pairs: readonly { query: Query; asset: number }[]): UsualDaysByField {
@@ -32,7 +32,7 @@ export function learnUsualDays(pairs: readonly { query: Query; asset: number }[]
   return usual
 }
 
-// How many of the pairs lie about as far apart, of the most that do anywhere.
+// The number of pairs with about this distance, relative to the most frequent distance, on a logarithmic scale.
 function usualnessOf(distances: readonly number[]): Usualness {
   const sorted = distances.toSorted((a, b) => a - b)
   const quarter = (part: number): number => sorted[Math.round(((sorted.length - 1) * part) / 4)] ?? 0
