@@ -54,8 +54,8 @@ export function scoreOf(
 }
 
 /** Maps odds to a score: even odds give `leastScore`, odds as before any comparison 0, growing odds approach `fullScore`. */
-function scoreOfLogOdds(odds: number, leastOdds: number): number {
-  const share = odds / -leastOdds
+function scoreOfLogOdds(logOdds: number, priorLogOdds: number): number {
+  const share = logOdds / -priorLogOdds
   const least = leastScore / fullScore
   return Math.round(
     fullScore * (share >= 0 ? least + (1 - least) * (share / (share + 1)) : least * Math.max(0, 1 + share)),
