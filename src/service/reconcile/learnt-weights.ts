@@ -23,7 +23,7 @@ export interface LearntWeights {
   readonly priorLogOdds: number
 }
 
-/** Nothing is learnt from fewer items, or fewer assets. */
+/** Fewest items, and fewest assets, from which weights are learnt. */
 const leastRows = 20
 const rounds = 10
 /** The assumed shares (`assumed`) weigh as much as so many observed pairs. */

@@ -10,7 +10,7 @@ export type Usualness = (daysApart: number) => number
 
 export type UsualDaysByField = ReadonlyMap<AssetField, Usualness>
 
-/** Nothing is learnt from fewer pairs. */
+/** Fewest pairs from which a usual distance is learnt. */
 const leastPairs = 10
 const leastWindowDays = 3
 /** A distance that is 2⁻⁶ as frequent as the most frequent one, or less, has usualness 0. */
