@@ -1,4 +1,4 @@
-// X-API-Key: who may do what. A key opens one project or several, all of it or one folder, for reading or for writing too.
+// Permissions of the X-API-Key header. A key opens one or more projects, or one folder of each, for reading or also for writing.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceContext } from './context.ts'
@@ -13,15 +13,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The project the URL names. Set by `authenticate`, so only in routes below it that name one. */
     project: ProjectRow
-    /** Those that hold for it. */
+    /** The limits of that project; set together with it. */
     limits: Limits
-    /** All the key opens. */
+    /** All projects that the key opens. */
     projects: readonly ProjectRow[]
-    /** The part of them that it opens, and whether it may write. */
+    /** The folder of those projects that the key opens, and its access (`read` or `write`). */
     scope: KeyScope
     /** Names the key without giving it away. */
     keyId: string | undefined
-    /** Throws ServiceError 401 where the key does not open the project any more: a body may take its time. */
+    /** Throws ServiceError 401 if the key was revoked or has expired since: a body may take long to arrive. */
     checkKey: () => Promise<void>
   }
 }
@@ -47,7 +47,7 @@ export function authenticate(
     }
     const isReading = request.method === 'GET' || request.method === 'HEAD'
     if (found.access === 'read' && !isReading) throw new ServiceError(403, 'the API key may only read')
-    // Tables lie beside the files: no path leads there.
+    // Tables have no path, so none lies in the folder that such a key opens.
     if (found.path !== '/' && request.routeOptions.url?.includes('/tables') === true)
       throw new ServiceError(403, `the API key opens ${found.path} only, and no tables`)
     request.projects = found.projects
@@ -59,12 +59,12 @@ export function authenticate(
   }
 }
 
-/** A hook for when the body has come, which may be long after the key was looked at. Throws ServiceError 401. */
+/** A hook that checks the key again when the body has arrived, which may be long after the first check. Throws ServiceError 401. */
 export async function checkKeyAgain(request: FastifyRequest): Promise<void> {
   if (request.body !== undefined && request.body !== null) await request.checkKey()
 }
 
-/** Throws ServiceError 401 for a key that opens nothing, or not any more. */
+/** Throws ServiceError 401 for a key that is unknown, was revoked, or has expired. */
 async function openedBy(context: ServiceContext, keyHash: string): Promise<OpenedKey> {
   const found = await context.keys.find(keyHash)
   if (found === undefined) throw new ServiceError(401, 'the API key is not valid')
@@ -73,21 +73,22 @@ async function openedBy(context: ServiceContext, keyHash: string): Promise<Opene
   return found
 }
 
-// The interface names no status for a key of another project; 401 is the one it has for keys. A project that does not exist
-// is answered alike: who holds a key would learn the names of others.
+// The interface names no status for a key of another project; 401 is its status for wrong keys. A project that does not exist
+// gets the same answer, so that the owner of a key cannot find out the names of other projects.
 function projectOf(opened: readonly ProjectRow[], name: string): ProjectRow {
-  const project = opened.find((one) => one.name === name)
+  const project = opened.find((each) => each.name === name)
   if (project === undefined) throw new ServiceError(401, 'the API key opens no project of this name')
   return project
 }
 
-/** Throws ServiceError 403 for a path the key does not open. */
+/** Throws ServiceError 403 for a path that the key does not open. */
 export function checkScope({ path: opened }: KeyScope, path: string): void {
   if (isAtOrUnder(path, opened)) return
   throw new ServiceError(403, `the API key opens ${opened} only`)
 }
 
-/** The name of the one child of a folder above what the key opens that leads there, whether it is there or not; undefined where the folder is none of those. */
+/** For a folder above the one that the key opens: the name of the only child that leads there, existing or not; all other
+ * children stay hidden from the key. Undefined for any other folder. */
 export function onlyWayTo({ path: opened }: KeyScope, folder: string): string | undefined {
   const above = folder === '/' ? '/' : `${folder}/`
   return opened === '/' || !opened.startsWith(above) ? undefined : opened.slice(above.length).split('/')[0]

@@ -1,4 +1,4 @@
-// The folder everything is kept in: made where missing, refused where it is somebody else's, closed to everybody else.
+// The data folder of a service: created if missing, refused if it holds files of another program, private (mode 0700).
 
 import { chmod, mkdir, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -6,10 +6,10 @@ import { refuseBackup } from './backup/manifest.ts'
 import { StartError } from './start-error.ts'
 
 const databases = ['service.db', 'service.lock']
-/** Names that a service which died early in its first start may have left; `lost+found` is the file system's. */
+/** Names of a service's files: a first start that was killed may have left some. `lost+found` is the file system's. */
 const ownNames = /^(?:service\..*|download-secret(?:\.new)?|blobs|lost\+found)$/
 
-/** Throws a StartError, with nothing changed, when the folder cannot be a service's. */
+/** `isForContents`: a folder for contents only, without a database. Throws a StartError if it cannot be used; foreign files are left alone. */
 export async function prepareDataDir(dataDir: string, isForContents = false): Promise<void> {
   await makeFolder(dataDir)
   const names = await readdir(dataDir).catch((error: unknown) => {
@@ -29,7 +29,7 @@ export async function prepareDataDir(dataDir: string, isForContents = false): Pr
     await chmod(dataDir, 0o700)
     for (const name of names.filter((known) => ownNames.test(known) && known !== 'lost+found'))
       await makePrivate(join(dataDir, name), name === 'blobs' ? 0o700 : 0o600)
-    // The other files of a database take their mode from it.
+    // SQLite creates the files beside a database with the mode of the database.
     if (!isForContents)
       for (const name of databases) await (await open(join(dataDir, name), 'a', 0o600)).close()
   } catch (error) {
@@ -42,7 +42,7 @@ export async function prepareDataDir(dataDir: string, isForContents = false): Pr
   }
 }
 
-/** A file that has gone meanwhile is nobody's: whoever used the database last takes its files away when it closes. */
+/** Ignores a file that is gone by now: the last program to close a database removes the files beside it. */
 async function makePrivate(path: string, mode: number): Promise<void> {
   try {
     await chmod(path, mode)
@@ -62,7 +62,7 @@ async function makeFolder(dataDir: string): Promise<void> {
   if (!(await stat(dataDir)).isDirectory()) throw new StartError(`${dataDir} is not a folder`)
 }
 
-/** Node's own `recursive` never ends below /proc, where making a folder is answered as if its parent were missing. */
+/** Node's own `recursive` never returns below /proc, where mkdir fails with ENOENT although the parent exists. */
 async function makeWithParents(folder: string): Promise<void> {
   const make = (): Promise<void> => mkdir(folder, { mode: 0o700 })
   try {

@@ -1,9 +1,9 @@
-// The `path` query: an absolute path inside the project, leading slash optional, no `..` segments (interface, "PUT files").
+// The `path` query parameter: an absolute path inside the project, leading slash optional, no `..` segments (interface, "PUT files").
 
 import { type Limits, exceeds } from './limits.ts'
 import { ServiceError } from './service-error.ts'
 
-/** Stands for a query that is no UTF-8: no path may contain it, so the request is refused where the path is read. */
+/** Replaces a value that is not valid UTF-8. No path may contain it, so `parseDocumentPath` refuses such a request. */
 const malformed = '\0'
 
 /** `a/b`, `/a/b` → `/a/b`; absent, empty and `/` → `/`. Throws ServiceError 400 on anything that is not a path. */
@@ -19,7 +19,7 @@ export function parseDocumentPath(text: unknown): string {
   return `/${names.join('/')}`
 }
 
-/** Throws ServiceError 400 on a path, as parsed, that nothing new may be put at. Nodes that exist already are not judged. */
+/** Throws ServiceError 400 if a parsed path is too long or too deep for a new node. Existing nodes are not checked. */
 export function checkNewPath(path: string, { nameBytes, pathBytes, depth }: Limits): void {
   const names = path.split('/').slice(1)
   const long = names.find((name) => exceeds(Buffer.byteLength(name), nameBytes))

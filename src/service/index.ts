@@ -1,4 +1,4 @@
-// The reference service as a library: start it, misbehave on demand, close it.
+// The reference service as a library: start it, make it misbehave on demand, close it.
 
 export { startService } from './start-service.ts'
 export { type Limits, defaultLimits } from './limits.ts'

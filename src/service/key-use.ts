@@ -1,4 +1,4 @@
-// When a key was last used: written once a minute per key at most, and never waited for.
+// The time of last use of each key: written at most once a minute per key. No request waits for the write.
 
 import type { Log } from '../log.ts'
 import type { Store } from './store/database.ts'
@@ -18,7 +18,7 @@ export class KeyUse {
   }
 
   note(id: string, now: number): void {
-    // A clock that was set back by hours would otherwise keep it from being noted for as long.
+    // Both directions: a clock that was set back by hours would otherwise stop the notes for hours.
     const noted = this.#noted.get(id)
     if (noted !== undefined && Math.abs(now - noted) < minuteMs) return
     this.#noted.set(id, now)
@@ -27,7 +27,7 @@ export class KeyUse {
       .catch((error: unknown) => this.#log.warn({ error }, 'could not note when a key was used'))
   }
 
-  /** Resolves when everything noted so far is written. */
+  /** Resolves when all notes made so far are written. */
   async whenIdle(): Promise<void> {
     await this.#written
   }

@@ -1,4 +1,4 @@
-// How much anybody may ask of the service. Generous: nobody who works with documents meets one. 0 is no limit.
+// Limits of the service. They are generous: ordinary work with documents reaches none of them. 0 is no limit.
 
 import { availableParallelism } from 'node:os'
 
@@ -14,46 +14,46 @@ export interface Limits {
   /** Bytes and number of the documents a project may hold, those of its storage tables included. */
   readonly projectBytes: number
   readonly projectDocuments: number
-  /** Parts of a multipart document, and those of them that come by `uri`: little is sent for them, and much is stored. */
+  /** Parts of a multipart document, and how many of them may be a `uri`: such a part is small to send and large to store. */
   readonly parts: number
   readonly uriParts: number
   /** Bytes of a multipart document as it is stored. */
   readonly multipartBytes: number
-  /** From the headers of a request until its body is here, and what `uri` leads to is fetched. */
+  /** Milliseconds from the headers of a request until its body has arrived and the contents at its `uri`s are fetched. */
   readonly uploadMs: number
-  /** Bytes of a body of JSON, for the serving thread parses it; beside the content of a document it is 1 MiB. */
+  /** Bytes of a JSON body, which the serving thread parses. The JSON around the content of a document may have 1 MiB. */
   readonly jsonBytes: number
-  /** Runs and tasks that are older are removed. */
+  /** Runs and tasks are removed at this age, in milliseconds. */
   readonly keepRunsMs: number
-  /** Objects and arrays within each other. */
+  /** Nesting depth of objects and arrays in a JSON body. */
   readonly jsonDepth: number
-  /** Values in a body of JSON, and names in one object of it. */
+  /** Values in a JSON body, and names in one object of it. */
   readonly jsonValues: number
   readonly jsonNames: number
-  /** A body has to bring so many bytes a second, on the average of `bodyPeriodMs`. */
+  /** Least bytes per second of a request body, on the average of `bodyPeriodMs`. */
   readonly bodyBytesPerSecond: number
   readonly bodyPeriodMs: number
-  /** Requests that came together on one connection and are not answered yet. */
+  /** Pipelined requests of one connection that are not answered yet. */
   readonly requestsPerConnection: number
   readonly connections: number
-  /** These two do not concern addresses of this machine: that is where proxies are. */
+  /** These two do not apply to addresses of this machine, where reverse proxies run. */
   readonly connectionsPerAddress: number
   readonly requestsPerSecondPerAddress: number
-  /** On the average of ten seconds, as above. */
+  /** This rate and the one above are averages of ten seconds. */
   readonly requestsPerSecondPerKey: number
-  /** Requests of one key at the same time. */
+  /** Concurrent requests of one key. */
   readonly requestsUnderWayPerKey: number
-  /** Bytes of their bodies of JSON; what is made of them may take twenty times the memory. */
+  /** Bytes of the JSON bodies of those requests; the parsed values may take twenty times the memory. */
   readonly jsonBytesUnderWayPerKey: number
-  /** Reconciliations at a time, each a thread in a process of its own; one key never has all of them. */
+  /** Concurrent reconciliations, each in a process of its own. One key never gets all of them. */
   readonly matchingThreads: number
-  /** Of the heap of one of these processes: its indexes, and what it matches. */
+  /** Heap bytes of one of these processes: its indexes and the run under way. */
   readonly matchingBytes: number
-  /** By a project's name: what it may hold in place of what all may. */
+  /** Limits of single projects, by name; they replace the general ones. */
   readonly ofProjects: Readonly<Record<string, Partial<ProjectLimits>>>
 }
 
-/** Those that can be a project's own. */
+/** Limits that can be set for a single project. */
 export type ProjectLimits = Pick<Limits, 'documentBytes' | 'projectBytes' | 'projectDocuments'>
 
 export const defaultLimits: Limits = {
@@ -81,19 +81,19 @@ export const defaultLimits: Limits = {
   requestsPerSecondPerKey: 5_000,
   requestsUnderWayPerKey: 1_000,
   jsonBytesUnderWayPerKey: 64 * 1024 * 1024,
-  // One processor is left to those who are served meanwhile.
+  // One processor stays free for the serving thread.
   matchingThreads: Math.max(2, Math.min(4, availableParallelism() - 1)),
   matchingBytes: 1024 ** 3,
   ofProjects: {},
 }
 
-/** For what is asked of this project. */
+/** The limits that apply to a project. */
 export function limitsFor(limits: Limits, project: string): Limits {
   const own = Object.hasOwn(limits.ofProjects, project) ? limits.ofProjects[project] : undefined
   return own === undefined ? limits : { ...limits, ...own }
 }
 
-/** True when there is such a limit and `amount` is beyond it. */
+/** True if `amount` is above `limit`; never for 0, which is no limit. */
 export function exceeds(amount: number, limit: number): boolean {
   return limit !== 0 && amount > limit
 }

@@ -1,8 +1,8 @@
-// Answers that any request may get besides those of its route, and the headers of answers: one list for all operations.
+// Responses that a request may get besides those of its route, and the headers of responses: one list for all operations.
 
 import { STATUS_CODES } from 'node:http'
 
-/** An operation of the OpenAPI document, as far as it is looked at here. */
+/** An operation of the OpenAPI document: the fields used here. */
 export interface Operation {
   operationId?: string
   security?: readonly object[]
@@ -28,7 +28,7 @@ interface CommonAnswer {
 
 const isKeyed = ({ security }: Where): boolean => security === undefined
 const isAny = (): boolean => true
-/** These look at what a body is, not at what it is called. */
+/** Operations whose bodies are accepted whatever their Content-Type says. */
 const spooled: ReadonlySet<string | undefined> = new Set(['putFile', 'createStorageTable'])
 
 const retryAfter = { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } }
@@ -111,7 +111,7 @@ const commonAnswers: readonly CommonAnswer[] = [
   },
 ]
 
-/** Adds the common answers to every operation; what a route says of a status itself stays. */
+/** Adds the common responses to every operation; the route's own response for a status wins. */
 export function describeAnswers(paths: Record<string, Record<string, Operation>>): void {
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
@@ -131,7 +131,7 @@ const alwaysSent = Object.fromEntries(
   Object.keys(always).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
-/** Components that the operations refer to; `errorSchema` is the body of each. */
+/** Components that the operations refer to; `errorSchema` is the body of each response. */
 export function answerComponents(errorSchema: object): { headers: object; responses: object } {
   const content = { 'application/json': { schema: errorSchema } }
   const responses = commonAnswers.map(({ name, description, headers }) => [

@@ -1,4 +1,4 @@
-// The OpenAPI document: its frame, which the routes' schemas fill when somebody asks for it.
+// The OpenAPI document: made of the schemas of all routes when it is first requested.
 
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifyInstance, RouteOptions } from 'fastify'
@@ -6,17 +6,17 @@ import { type Operation, answerComponents, describeAnswers } from './openapi-ans
 import { schemaController } from './request-validators.ts'
 import { errorSchema } from './schemas.ts'
 
-/** Call before any route is registered; answers what makes the document. */
+/** Call before any route is registered. Returns a function that makes the document of the routes registered since. */
 export function noteRoutes(app: FastifyInstance): () => Promise<object> {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {
-    // Fastify's own, beside each GET.
+    // Fastify adds a HEAD route to each GET.
     if (route.method !== 'HEAD') routes.push(route)
   })
   return () => documentOf(routes)
 }
 
-/** In an app that nobody asks anything: what makes documents is a hundred files, which a start can do without. */
+/** Makes the document in an app that never listens. The packages for it are a hundred files, so they are loaded only now. */
 async function documentOf(routes: readonly RouteOptions[]): Promise<object> {
   const [{ default: Fastify }, { default: swagger }] = await Promise.all([
     import('fastify'),
@@ -33,7 +33,7 @@ async function documentOf(routes: readonly RouteOptions[]): Promise<object> {
 const openApiOptions: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
-    // The version the interface description carries.
+    // The version of the interface description.
     info: {
       title: 'Project Document Service',
       version: '1.0.11',
@@ -44,7 +44,7 @@ const openApiOptions: FastifyDynamicSwaggerOptions = {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
     },
     security: [{ apiKey: [] }],
-    // Wherever the document was got from: the paths begin with `/api`.
+    // Relative to the document's own origin: the paths begin with `/api`.
     servers: [{ url: '/' }],
   },
   transformObject: (source) => {
@@ -66,7 +66,7 @@ const openApiOptions: FastifyDynamicSwaggerOptions = {
 type Paths = Record<string, Record<string, Operation>>
 
 const project = '/api/projects/{project_name}'
-/** How generated clients call the operations. */
+/** Names of the operations in generated clients. */
 const operationIds: Readonly<Record<string, string>> = {
   'get /api/projects': 'listProjects',
   [`get ${project}/files`]: 'getFile',
@@ -87,13 +87,13 @@ function nameOperations(paths: Paths): void {
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       const id = operationIds[`${method} ${path}`]
-      // A copy: GET and HEAD of one route share theirs.
+      // A copy, because GET and HEAD of one route share one object.
       if (id !== undefined) operations[method] = { ...operation, operationId: id }
     }
   }
 }
 
-/** Schemas with a title stand once, under that title. */
+/** Moves each schema with a title into `schemas`, and leaves a reference in its place. */
 function nameSchemas(value: unknown, schemas: Record<string, object>): unknown {
   if (Array.isArray(value)) return value.map((element: unknown) => nameSchemas(element, schemas))
   if (typeof value !== 'object' || value === null) return value

@@ -1,41 +1,40 @@
-// Projects and scopes that keys open, kept for a moment: looking them up costs a request as much as all else it reads
-// from the database. Forgotten with every change this service makes to anything but documents; what another program
-// changes is seen within a second.
+// A cache of what each key opens: looking it up costs a request as much as everything else it reads from the database. Every
+// change of this service to anything but documents invalidates it; a change by another program is seen within a second.
 
 import type { Store } from './store/database.ts'
 import { type OpenedKey, findKey } from './store/keys.ts'
 
-const keptMs = 1_000
-const maxKept = 10_000
+const ttlMs = 1_000
+const maxEntries = 10_000
 
-interface Kept {
+interface CacheEntry {
   readonly opened: OpenedKey
   readonly version: number
-  readonly until: number
+  readonly untilMs: number
 }
 
 export class OpenedKeys {
   readonly #store: Store
   readonly #version: () => number
-  readonly #kept = new Map<string, Kept>()
+  readonly #entries = new Map<string, CacheEntry>()
 
-  /** `version` grows when a change of keys or projects is done. */
+  /** `version` returns a number that grows with every change of keys or projects. */
   constructor(store: Store, version: () => number) {
     this.#store = store
     this.#version = version
   }
 
-  /** By the key's hash; undefined for a key nobody made, which is looked for each time. */
+  /** Returns what the key of this hash opens; undefined for an unknown key, which is not cached. */
   async find(hash: string): Promise<OpenedKey | undefined> {
     const version = this.#version()
     const now = performance.now()
-    const kept = this.#kept.get(hash)
-    if (kept !== undefined && kept.version === version && now < kept.until) return kept.opened
+    const entry = this.#entries.get(hash)
+    if (entry !== undefined && entry.version === version && now < entry.untilMs) return entry.opened
     const opened = await findKey(this.#store, hash)
-    if (opened === undefined) this.#kept.delete(hash)
+    if (opened === undefined) this.#entries.delete(hash)
     else {
-      if (this.#kept.size >= maxKept) this.#kept.clear()
-      this.#kept.set(hash, { opened, version, until: now + keptMs })
+      if (this.#entries.size >= maxEntries) this.#entries.clear()
+      this.#entries.set(hash, { opened, version, untilMs: now + ttlMs })
     }
     return opened
   }

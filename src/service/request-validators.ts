@@ -1,5 +1,5 @@
-// The validator of requests: Ajv, as Fastify's own package sets it up. A schema is compiled when the first request needs
-// it, once for all services of the process: to compile them at the start would take a seventh of its processor time.
+// The validator of requests: Ajv, as Fastify's own package sets it up. A schema is compiled when the first request needs it,
+// once for all services of the process: compiling all of them at the start took a seventh of its processor time.
 
 import { createRequire } from 'node:module'
 import type * as AjvCompilerPackage from '@fastify/ajv-compiler'
@@ -13,10 +13,10 @@ interface Validator {
 type Compile = (route: { readonly schema: unknown }) => Validator
 
 let compile: Compile | undefined
-/** By the schema's text: each service has objects of its own. */
+/** Validators by the JSON text of their schema: each service has schema objects of its own. */
 const compiled = new Map<string, Validator>()
 
-/** Fastify's compilers. Schemas of answers are for the OpenAPI document; the answers are made of typed objects. */
+/** Compilers for Fastify. Response schemas only document: responses come from typed objects, and are not checked. */
 export const schemaController: object = {
   compilersFactory: {
     buildValidator: () => (route: { schema: unknown }) => validatorOf(route.schema),

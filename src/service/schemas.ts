@@ -1,12 +1,12 @@
-// The resources on the wire (interface, "Resources and their fields"): JSON Schemas that check requests and make the OpenAPI
-// document, each beside the TypeScript type it stands for. Unknown fields are let through: the interface may grow.
+// The resources of the API (interface, "Resources and their fields"): JSON Schemas that check requests and make the OpenAPI
+// document, each beside its TypeScript type. Unknown fields are allowed: the interface may grow.
 
 import { type Schema, Type } from './json-schema.ts'
 import { type Mimetype, mimetypes } from '../api/mimetypes.ts'
 
 export const dateTimeSchema: Schema = Type.String({ format: 'date-time' })
 export const uuidSchema: Schema = Type.String({ format: 'uuid' })
-/** A plain one, nothing before it. This service writes small letters, and takes any (RFC 9562, 4). */
+/** A UUID without a prefix like `urn:uuid:`. This service writes lower case, and accepts both cases (RFC 9562, 4). */
 export const uuidPattern: RegExp = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** interface, "Error". */
@@ -71,7 +71,7 @@ export const folderSchema: Schema = Type.Object(
   { title: 'Folder' },
 )
 
-/** The file of a part of a `multipart` document. */
+/** The file in one part of a `multipart` document. */
 export interface PartFileBody {
   readonly mimetype: string
   readonly file_type: 'uri' | 'binary'
@@ -91,7 +91,7 @@ const partSchema: Schema = Type.Object({
   text: Type.Optional(Type.String()),
   file: Type.Optional(
     Type.Object({
-      // It becomes a line of the stored document: printable characters only.
+      // It becomes a header line of the stored document, so only printable characters are allowed.
       mimetype: Type.String({ pattern: '^[\\x20-\\x7e]+$' }),
       file_type: Type.Union([Type.Literal('uri'), Type.Literal('binary')]),
       content: Type.String({ description: 'Base64 text or signed URL.' }),

@@ -1,6 +1,6 @@
-// The one way a route refuses: a status and the sentence that becomes `errorMessage`.
+// The error with which a route refuses a request.
 
-/** Answered as `{errorMessage}` with `statusCode`. */
+/** Sent as `{errorMessage}` with `statusCode`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly statusCode: number

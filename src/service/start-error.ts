@@ -1,11 +1,11 @@
-// Why a service does not start, in words for the person who starts it.
+// Errors that keep a service from starting, for the person who starts it.
 
-/** One line that says what to do. */
+/** Its message is one line that says what to do. */
 export class StartError extends Error {
   override readonly name = 'StartError'
 }
 
-/** Why nobody can listen there; anything else is passed as it is. */
+/** A StartError for a known error of `listen` at this address; any other error as it is. */
 export function listenErrorOf(error: unknown, host: string, port: number): unknown {
   const { code } = error as NodeJS.ErrnoException
   const place = `${host.includes(':') ? `[${host}]` : host}:${port}`

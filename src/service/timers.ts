@@ -1,4 +1,4 @@
 // Limits of Node's timers.
 
-/** Some 24 days. A longer delay would end at once. */
+/** About 25 days: Node fires a timer with a longer delay at once. */
 export const longestTimerMs: number = 2 ** 31 - 1

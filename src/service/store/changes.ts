@@ -1,5 +1,5 @@
-// Changes of nodes and contents, by name: the writer is a thread of its own, and functions do not travel. Each runs
-// in a transaction, of which it may be one part among others.
+// Changes of nodes and contents, by name: the writer runs in another thread, and functions cannot be sent there. Each runs in a
+// transaction, which it may share with other changes.
 
 import { type NewFile, createFile } from './create-file.ts'
 import type { NodeRow, SmallContentsTable, Store } from './database.ts'
@@ -8,28 +8,28 @@ import { addSmall, removeSmall } from './small-contents.ts'
 import type { WholeContent } from './postgres/blobs.ts'
 import { type Quota, checkQuota } from './usage.ts'
 
-/** Content that is kept in the database, in the same transaction as what refers to it. */
+/** Content that is stored in the database, in the same transaction as the node that refers to it. */
 type Small = SmallContentsTable
 
 interface Changes {
   createFile(
     store: Store,
-    is: {
+    argument: {
       readonly file: NewFile
       readonly now: number
       readonly small?: Small
-      /** Where contents have a table of their own. */
+      /** On PostgreSQL only, where all contents have a row in `blobs`. */
       readonly content?: WholeContent
       readonly quota?: Quota | undefined
     },
   ): Promise<NodeRow[]>
   removeTree(
     store: Store,
-    is: { readonly projectId: string; readonly path: string; readonly now: number },
+    argument: { readonly projectId: string; readonly path: string; readonly now: number },
   ): Promise<Removal>
-  clearDetached(store: Store, is: object): Promise<string[] | undefined>
-  addSmall(store: Store, is: Small): Promise<void>
-  removeSmall(store: Store, is: { readonly sha256s: readonly string[] }): Promise<string[]>
+  clearDetached(store: Store, argument: object): Promise<string[] | undefined>
+  addSmall(store: Store, content: Small): Promise<void>
+  removeSmall(store: Store, argument: { readonly sha256s: readonly string[] }): Promise<string[]>
 }
 
 export const changes: Changes = {

@@ -1,14 +1,14 @@
-// One libsql connection, with its statements prepared once. Answers at once; knows no threads and no tables.
+// One libsql connection, with a cache of prepared statements. All calls are synchronous; no threads, no tables.
 //
 // libsql does not reset a statement whose step failed, and SQLite then refuses every later commit of the connection
-// ("SQL statements in progress"). So a connection on which anything but a constraint failed is thrown away.
+// ("SQL statements in progress"). So the connection is closed after any failure but a constraint, and reopened by the next call.
 
 import { statSync } from 'node:fs'
 import Libsql from 'libsql'
 
 export interface Answer {
   readonly rows: unknown[]
-  /** Rows inserted, updated or deleted; undefined where rows are answered. */
+  /** Count of rows inserted, updated or deleted; undefined for a statement that returns rows. */
   readonly changes: number | undefined
 }
 
@@ -18,7 +18,7 @@ interface Prepared {
 }
 
 export interface ConnectionOptions {
-  /** Run first on the connection that makes the file, and on no other: some write, and a full disk refuses that. */
+  /** Run only on the connection that creates the file, before `pragmas`: they write, which a full disk refuses. */
   readonly creationPragmas?: readonly string[]
   /** Run on every new connection. */
   readonly pragmas: readonly string[]
@@ -29,7 +29,7 @@ const maxStatements = 500
 export class Connection {
   readonly #file: string
   readonly #options: ConnectionOptions
-  /** Undefined until it is needed, and once thrown away: libsql ends the process when a closed one is asked anything. */
+  /** Undefined before the first statement and after `close`: libsql crashes the process when a closed database is used. */
   #database: Libsql.Database | undefined
   #statements = new Map<string, Prepared>()
 
@@ -38,17 +38,17 @@ export class Connection {
     this.#options = options
   }
 
-  /** Throws SqliteError, and begins anew then unless a constraint refused the row. */
+  /** Throws SqliteError. The connection is closed then, with its open transaction, unless a constraint failed. */
   execute(sql: string, parameters: readonly unknown[]): Answer {
     try {
-      // A refused checkpoint that was not reset would keep the write lock, even of a closed connection, until it is collected.
+      // Not prepared: a failed checkpoint is not reset, and would hold the write lock until the statement is garbage collected.
       if (isCheckpoint(sql)) {
         this.control(sql)
         return { rows: [], changes: 0 }
       }
       const { statement, isReader } = this.#prepare(sql)
       if (isReader) return { rows: statement.all(parameters), changes: undefined }
-      // libsql takes one step of it, and some pragmas need many.
+      // `run` executes one step only, and some pragmas need many.
       if (isPragma(sql)) {
         this.control(sql)
         return { rows: [], changes: 0 }
@@ -60,7 +60,7 @@ export class Connection {
     }
   }
 
-  /** For `begin`, `commit` and the like: prepared each time, so that a refusal leaves no statement behind. */
+  /** Executes `begin`, `commit` and the like without the cache, so that a failure leaves no unfinished statement. */
   control(sql: string): void {
     this.#open().exec(sql)
   }
@@ -69,7 +69,7 @@ export class Connection {
     return this.#database?.inTransaction ?? false
   }
 
-  /** Bytes that `shrink` would give back. */
+  /** Bytes that `shrink` would give back to the file system: free pages and the write-ahead log. */
   get unusedBytes(): number {
     const [free] = this.execute('pragma freelist_count', []).rows as { freelist_count: number }[]
     const [page] = this.execute('pragma page_size', []).rows as { page_size: number }[]
@@ -77,20 +77,20 @@ export class Connection {
     return log + (free?.freelist_count ?? 0) * (page?.page_size ?? 0)
   }
 
-  /** Gives unused pages back to the file system. */
+  /** Gives free pages and the write-ahead log back to the file system. */
   shrink(): void {
     this.control('pragma incremental_vacuum')
     this.control('pragma wal_checkpoint(truncate)')
   }
 
-  /** Forgets the connection, and with it an open transaction and whatever failed on it. The next statement opens another. */
+  /** Closes the connection, and rolls back an open transaction. The next statement opens a new one. */
   close(): void {
     const database = this.#database
     this.#database = undefined
     this.#statements = new Map()
     if (database === undefined) return
     try {
-      // Statements live until they are collected as garbage, and so does what they hold of a closed connection.
+      // Prepared statements hold locks until they are garbage collected, even of a closed connection.
       if (database.inTransaction) database.exec('rollback')
     } finally {
       database.close()
@@ -99,7 +99,7 @@ export class Connection {
 
   #open(): Libsql.Database {
     if (this.#database !== undefined) return this.#database
-    // Waiting for a lock must not take the thread: see `writer-thread.ts` and `dialect.ts`.
+    // SQLite would block the thread while it waits for a lock: `writer-thread.ts` and `dialect.ts` wait instead.
     const database = new Libsql(this.#file, { timeout: 0 })
     const { creationPragmas = [], pragmas } = this.#options
     const isNew = (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) === 0
@@ -134,18 +134,18 @@ function isPragma(sql: string): boolean {
   return /^\s*pragma\b/i.test(sql)
 }
 
-/** SQLite's name of what went wrong; empty for other errors. */
+/** The `code` of an error, like `SQLITE_BUSY`; empty if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** The file is no database any more, or was written over, or has another one's log. Also where that is only the cause. */
+/** True if the database file is damaged, overwritten, or has the log of another one, also if that is only the cause of `error`. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return /^SQLITE_(?:NOTADB|CORRUPT|IOERR_SHORT_READ)/.test(codeOf(error)) || isDamage(error.cause)
 }
 
-/** Another connection has the lock that this one needs. */
+/** True if another connection has the lock that this one needs. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
 }

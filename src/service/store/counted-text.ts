@@ -1,13 +1,13 @@
-// The room that a project's tables take: text, and something for each row. The same for every engine, whose triggers
-// are made of it once: what is released stays as it is.
+// Rows of tables count towards the quota of their project: the bytes of some text columns, and a constant for each row. The
+// triggers of both engines are made from this list in a migration, so an entry never changes after its release.
 
-/** Ids, times and what an index takes. */
+/** Bytes that each row counts besides its text: ids, times and index entries. */
 const rowBytes = 100
 
 export interface CountedText {
   readonly table: string
   readonly columns: readonly string[]
-  /** SQL: the project of a row of that name. */
+  /** SQL for the project id of a row; `row` is its alias in the query. */
   readonly projectOf: (row: string) => string
 }
 
@@ -19,7 +19,7 @@ export const countedTexts: readonly CountedText[] = [
   { table: 'runs', columns: ['input', 'data', 'reasoning'], projectOf: projectOfTable },
 ]
 
-/** SQL: how many bytes a row of that name counts; `lengthOf` is the engine's for a text. */
+/** SQL for the bytes that the row of alias `row` counts; `lengthOf` gives the engine's SQL for the bytes of a text. */
 export function bytesOf({ columns }: CountedText, row: string, lengthOf: (text: string) => string): string {
   return `(${rowBytes} + ${columns.map((column) => `coalesce(${lengthOf(`${row}.${column}`)}, 0)`).join(' + ')})`
 }

@@ -1,4 +1,4 @@
-// A new file with the folders above it.
+// Creation of a file and of the folders above it.
 
 import { ServiceError } from '../service-error.ts'
 import type { NodeRow, Store } from './database.ts'
@@ -11,17 +11,17 @@ import { folderOf, nameOf, pathBelow } from '../../path.ts'
 
 export interface NewFile {
   readonly projectId: string
-  /** Absolute, not the root. */
+  /** Absolute, and not `/`. */
   readonly path: string
   readonly size: number
   readonly mimetype: string
-  /** SHA-256 of content the blob store already holds. */
+  /** SHA-256 of the content, which is in the blob store already. */
   readonly blob: string
 }
 
 /**
- * Adds a file and the folders above it; answers every node made, the file last. Throws ServiceError 400 when a parent is a
- * file, and a unique violation when the path is taken: the constraint decides between two writers.
+ * Adds a file and the folders above it. Returns all nodes created, the file last. Throws ServiceError 400 if a parent is a
+ * file, and a unique violation if the path is taken: the constraint decides which of two writers was first.
  */
 export async function createFile(
   store: Store,
@@ -31,7 +31,7 @@ export async function createFile(
 ): Promise<NodeRow[]> {
   const folder = folderOf(file.path)
   const { clockMs: modifiedAt, folderId } = await enterFolder(store, file.projectId, folder, now)
-  // Mostly its folder is there.
+  // Usually the folder exists, and its id came with the clock.
   const { parent, folders } =
     folderId === undefined
       ? await ensureParents(store, file, modifiedAt, insert)
@@ -41,7 +41,7 @@ export async function createFile(
   return [...folders, node]
 }
 
-/** Looks upwards from the file. */
+/** Walks up from the file to the first existing folder, and creates the missing ones below it. */
 async function ensureParents(
   store: Store,
   file: NewFile,
@@ -71,23 +71,23 @@ async function insertNode(store: Store, node: NodeRow): Promise<void> {
   try {
     await insertRow(store, node)
   } catch (error) {
-    // Something deleted may still stand there.
+    // A deleted node that is not cleared yet may have the path.
     if (!isUniqueViolation(error) || !(await makeWay(store, node.project_id, node.path))) throw error
     await insertRow(store, node)
   }
 }
-export const insertRow: Insert = prepared((store, is: NodeRow) =>
+export const insertRow: Insert = prepared((store, node: NodeRow) =>
   store.insertInto('nodes').values({
-    id: is.id,
-    project_id: is.project_id,
-    parent_id: is.parent_id,
-    name: is.name,
-    path: is.path,
-    kind: is.kind,
-    modified_at: is.modified_at,
-    size: is.size,
-    mimetype: is.mimetype,
-    blob: is.blob,
+    id: node.id,
+    project_id: node.project_id,
+    parent_id: node.parent_id,
+    name: node.name,
+    path: node.path,
+    kind: node.kind,
+    modified_at: node.modified_at,
+    size: node.size,
+    mimetype: node.mimetype,
+    blob: node.blob,
   }),
 )
 

@@ -1,4 +1,4 @@
-// The tables of the store, in a subset of SQL that SQLite and PostgreSQL share: ids are uuids made here and kept as text,
+// The tables of the store, in the SQL that SQLite and PostgreSQL share: ids are uuids made by the service and stored as text,
 // times are epoch milliseconds, paths are compared byte by byte.
 
 import type { Kysely, Selectable } from './kysely.ts'
@@ -19,28 +19,28 @@ export interface ProjectsTable {
   id: string
   name: string
   created_at: number
-  /** The last `modified_at` given out in this project: each upload gets a later one. */
+  /** The latest `modified_at` in this project: each upload gets a later one. */
   clock_ms: number
 }
 
 export interface ApiKeysTable {
-  /** First digits of the hash: names a key without giving it away. */
+  /** The first digits of the hash: they name a key without revealing it. */
   id: string
-  /** SHA-256 of the key, hexadecimal. The key itself is nowhere. */
+  /** SHA-256 of the key, hexadecimal. The key itself is stored nowhere. */
   hash: string
-  /** The owner's name for it; null for keys that were made without. */
+  /** The owner's name for the key; null if it has none. */
   name: string | null
   created_at: number
-  /** From then on it opens nothing. */
+  /** The key opens nothing from this time on; null: it never expires. */
   expires_at: number | null
-  /** To the minute. */
+  /** Precise to a minute; null: never used. */
   last_used_at: number | null
   access: 'read' | 'write'
-  /** The part of its projects that it opens: this path and everything below; `/` is everything. */
+  /** The folder of its projects that the key opens, with everything below; `/` is everything. */
   path: string
 }
 
-/** Which projects a key opens. */
+/** The projects that each key opens. */
 export interface KeyProjectsTable {
   key_id: string
   project_id: string
@@ -49,7 +49,7 @@ export interface KeyProjectsTable {
 export interface NodesTable {
   id: string
   project_id: string
-  /** Null for the project's root, and for what is deleted and not cleared yet. */
+  /** Null for the project's root, and for a deleted node that was moved aside (`detached.ts`). */
   parent_id: string | null
   name: string
   /** Absolute (`/a/b.pdf`). Never changes while the node lives: the interface has no rename. */
@@ -68,28 +68,28 @@ export interface SmallContentsTable {
   bytes: Buffer
 }
 
-/** Folders that were deleted while what is below them still waits to be cleared (`detached.ts`). */
+/** Deleted folders whose descendants still wait to be cleared (`detached.ts`). */
 export interface DetachedTable {
   project_id: string
   path: string
-  /** By the project's clock: everything below `path` that is not younger is deleted. */
+  /** By the project's clock: every node below `path` whose `modified_at` is not later is deleted. */
   detached_at: number
 }
 
-/** Documents and bytes of a project; written by triggers only. */
+/** Counts of the documents and bytes of a project; written by triggers only. */
 export interface UsageTable {
   project_id: string
   documents: number
   bytes: number
 }
 
-/** One row: what the folder of contents says of this database too (`blobs/own-contents.ts`). Embedded stores only. */
+/** One row, which the folder of contents repeats, so that each is known to belong to the other (`blobs/own-contents.ts`). Embedded stores only. */
 export interface ContentsMarkTable {
   id: string
   starts: number
 }
 
-/** Administrative changes, until they are in the audit log. */
+/** Administrative changes that are not in the audit log yet. */
 export interface AdministrationTable {
   id: string
   at: number

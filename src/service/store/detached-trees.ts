@@ -1,4 +1,4 @@
-// Clears what was below deleted folders, batch after batch, while the service does other things.
+// Clears the nodes below deleted folders in the background, batch by batch.
 
 import type { Log } from '../../log.ts'
 import type { Contents } from '../blobs/contents.ts'
@@ -9,7 +9,7 @@ export class DetachedTrees {
   readonly #blobs: Contents
   readonly #log: Log
   #running: Promise<void> | undefined
-  /** Something was detached since the last look. */
+  /** A folder was detached since the last round began. */
   #isAsked = false
   #isStopped = false
 
@@ -19,7 +19,7 @@ export class DetachedTrees {
     this.#log = log
   }
 
-  /** Begins, unless it is under way; what a stop leaves is cleared after the next start. */
+  /** Starts clearing, unless it is under way. Whatever `stop` leaves is cleared after the next start. */
   clear(): void {
     this.#isAsked = true
     this.#running ??= this.#clearAll()
@@ -29,12 +29,12 @@ export class DetachedTrees {
       .finally(() => (this.#running = undefined))
   }
 
-  /** Resolves when everything deleted so far is cleared. */
+  /** Resolves when all nodes deleted so far are cleared. */
   async whenIdle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
 
-  /** Ends after the batch under way. */
+  /** Resolves after the batch under way; no other begins. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.whenIdle()

@@ -1,12 +1,12 @@
-// Deleting a folder of any size: it is detached by one short statement, which is all the caller waits for, and what was
-// below it is cleared in batches.
+// Deletion of a folder of any size: the caller waits for one short transaction that detaches it, and the nodes below it are
+// cleared in batches later.
 //
 //   live ──removeTree──→ gone                                    up to one batch of nodes
 //     └────removeTree──→ detached ──clearDetached, batches──→ gone
 //
-// A detached folder is a row that says: below this path, what is not younger than I am is deleted. The project's clock only
-// goes forwards, so whatever is uploaded there later is younger. A deleted node that stands in the way of a new one is
-// moved aside, to `path/<NUL>id`: still below the detached path, and ahead of its children, which are cleared before it.
+// A row of `detached` means: every node below this path that is not younger than the row is deleted. The project's clock never
+// goes back, so later uploads there are younger. A deleted node whose path a new one needs is moved aside, to `path/<NUL>id`:
+// still below the detached path, and sorted before its children, which are cleared first.
 
 import { sql } from './kysely.ts'
 import { prepared } from './prepared.ts'
@@ -14,15 +14,15 @@ import type { DetachedTable, NodeRow, Store } from './database.ts'
 import { engineOf } from './engine-adapter.ts'
 import { advanceClock, findByPath } from './nodes.ts'
 
-/** Nodes cleared in one transaction: about 20 ms. */
+/** Nodes cleared in one transaction, which takes about 20 ms. */
 const clearBatch = 1000
 
 export interface Removal {
-  /** Undefined when nothing was there. */
+  /** Undefined if there was no node. */
   readonly kind: NodeRow['kind'] | undefined
-  /** Content that lost a reference. */
+  /** SHA-256 of contents that lost a reference. */
   readonly blobs: readonly string[]
-  /** More waits to be cleared. */
+  /** True if nodes below the folder still wait to be cleared. */
   readonly isDetached: boolean
 }
 
@@ -46,7 +46,7 @@ export async function removeTree(
   return { kind: 'folder', blobs: blobsOf(cleared), isDetached: cleared.length === clearBatch }
 }
 
-/** Clears a batch of what is detached; answers content that lost a reference, undefined when nothing is left to clear. */
+/** Clears a batch of detached nodes. Returns the contents that lost a reference; undefined if nothing is left to clear. */
 export async function clearDetached(store: Store): Promise<string[] | undefined> {
   const folder = await nextDetached(store)
   return folder === undefined ? undefined : clearFolder(store, folder)
@@ -56,7 +56,7 @@ export async function nextDetached(store: Store): Promise<DetachedTable | undefi
   return (await selectDetached(store, {}))[0]
 }
 
-/** Detached folders that are not cleared yet. */
+/** The number of detached folders that are not cleared yet. */
 export async function countDetached(store: Store): Promise<number> {
   const { count } = await store
     .selectFrom('detached')
@@ -65,7 +65,7 @@ export async function countDetached(store: Store): Promise<number> {
   return Number(count)
 }
 
-/** Clears a batch below one detached folder; answers content that lost a reference. */
+/** Clears a batch of nodes below one detached folder. Returns the contents that lost a reference. */
 export async function clearFolder(store: Store, folder: DetachedTable): Promise<string[]> {
   const { project_id: projectId, path, detached_at: detachedAt } = folder
   const cleared = await clearBelow(store, { projectId, path, detachedAt, limit: clearBatch })
@@ -75,7 +75,7 @@ export async function clearFolder(store: Store, folder: DetachedTable): Promise<
   return blobsOf(cleared)
 }
 
-/** Moves a deleted node that still has its path out of the way; false where a node that lives has it, or none. */
+/** Frees a path that a deleted node still has. Returns false if a live node has the path, or none. */
 export async function makeWay(store: Store, projectId: string, path: string): Promise<boolean> {
   if ((await findByPath(store, projectId, path)) !== undefined) return false
   const moved = await moveAside(store, { projectId, path })
@@ -106,7 +106,7 @@ const moveAside = prepared((store, is: { projectId: string; path: string }) =>
     .returning('id'),
 )
 
-// The last by path come first: nodes go before the folders they are in.
+// In descending order of path: children are deleted before their folder.
 const clearBelow = prepared(
   (store, is: { projectId: string; path: string; detachedAt: number; limit: number }) =>
     store
@@ -116,7 +116,7 @@ const clearBelow = prepared(
           .selectFrom('nodes')
           .select('id')
           .where('project_id', '=', is.projectId)
-          // Everything that begins with `path/`, for `0` is the byte after the slash.
+          // All paths that begin with `path/`: `0` is the byte after the slash.
           .where('path', '>', sql<string>`${is.path} || '/'`)
           .where('path', '<', sql<string>`${is.path} || '0'`)
           .where('modified_at', '<=', is.detachedAt)
