@@ -1,4 +1,4 @@
-// Cells → CSV, as RFC 4180 has it: commas, CRLF, a header line first.
+// Cells → CSV (RFC 4180): commas, CRLF, a header line first.
 
 import { stringify } from 'csv-stringify/sync'
 

@@ -1,4 +1,4 @@
-// CSV → rows. The separator is the one the header line uses, comma, semicolon, tab or bar, or the one a first line `sep=;` names.
+// CSV → rows. The separator is comma, semicolon, tab or bar: the one in a first line `sep=;`, else the most frequent in the header.
 
 import { CsvError, parse } from 'csv-parse/sync'
 import { type Row, RowsError, lineCounter, maxCells, rowsOfCells, tooManyCells } from './row.ts'
@@ -32,25 +32,26 @@ export function parseCsvRows(bytes: Uint8Array, maxRows: number = Infinity): Row
 
 const quote = 0x22
 
-/** Before anything is made of them: a line of separators alone is all cells. Throws RowsError. */
+/** Limits the cells before parsing, because a line of separators alone is many empty cells. Throws RowsError. */
 function checkCells(text: string, separator: string): void {
-  const between = separator.charCodeAt(0)
+  const separatorUnit = separator.charCodeAt(0)
   let cells = 0
   let isQuoted = false
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit === quote) isQuoted = !isQuoted
-    else if (unit === between && !isQuoted && ++cells > maxCells) throw tooManyCells()
+    else if (unit === separatorUnit && !isQuoted && ++cells > maxCells) throw tooManyCells()
   }
 }
 
+/** Finds the separator, and removes a first line `sep=…` from the text. */
 function separated(text: string): { separator: string; text: string } {
-  const said = /^\uFEFF?sep=([,;\t|])\r?\n/i.exec(text)
-  if (said?.[1] === undefined) return { separator: separatorOf(text), text }
-  return { separator: said[1], text: text.slice(said[0].length) }
+  const declared = /^\uFEFF?sep=([,;\t|])\r?\n/i.exec(text)
+  if (declared?.[1] === undefined) return { separator: separatorOf(text), text }
+  return { separator: declared[1], text: text.slice(declared[0].length) }
 }
 
-/** A cell behind the last column is mostly the rest of a value that holds the separator: without quotes `1,50` are two. */
+/** Refuses a filled cell past the header: it is usually the rest of a value with an unquoted separator, such as `1,50`. */
 function checkWidths(lines: readonly (readonly string[])[], separator: string): void {
   const filled = lines.filter((line) => line.some(hasText))
   const width = filled[0]?.length ?? 0
@@ -79,7 +80,7 @@ function separatorOf(text: string): string {
   return best
 }
 
-// Quoted cells may hold separators and line ends: they are taken out before anything is counted.
+// Quoted cells are emptied, because separators and line ends in them do not count.
 function headerLine(text: string): string {
   const start = text.slice(0, 65_536).trimStart()
   return start.replaceAll(/"(?:[^"]|"")*"/g, '""').split(/\r\n|\r|\n/, 1)[0] ?? ''

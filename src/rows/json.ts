@@ -1,13 +1,13 @@
-// JSON → rows: an array of objects, an object holding exactly one such array, a single object, or one object per line.
+// JSON → rows: an array of objects, an object with exactly one such array, a single object, or one object per line (JSON Lines).
 
 import { findInexactNumber } from '../exact-numbers.ts'
 import { type Row, RowsError, TooManyRowsError, maxColumns } from './row.ts'
 import { decodeText } from './text.ts'
 
-/** Values of one file, counted as its commas and opening brackets: `{}` is two bytes, and an object of seventy. */
+/** Values of one file, counted by commas and opening brackets. A limit of bytes would not do: `{}` takes seventy in memory. */
 const maxValues = 5_000_000
 
-/** Rows of a JSON or JSON Lines file. Throws RowsError, above 5,000,000 values, or 16,384 names of one object, before anything is made of them. */
+/** Rows of a JSON or JSON Lines file. Throws RowsError; above 5,000,000 values, or 16,384 names in one object, before parsing. */
 export function parseJsonRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
   const text = decodeText(bytes)
   checkValues(text)
@@ -28,16 +28,16 @@ const closingArray = 0x5d
 const openingObject = 0x7b
 const closingObject = 0x7d
 
-/** Validity as JSON is not checked. Throws RowsError. */
+/** Checks the limits of values and names in the text, not its syntax. Throws RowsError. */
 function checkValues(text: string): void {
   let values = 0
-  /** By depth: commas so far in an object, NaN in an array. */
+  /** By depth: number of names so far in an object, NaN in an array. */
   const names: number[] = []
-  let isText = false
+  let isInString = false
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
-    if (unit === quote) isText = !isText
-    else if (isText) {
+    if (unit === quote) isInString = !isInString
+    else if (isInString) {
       if (unit === backslash) at++
     } else if (unit === openingArray || unit === openingObject) {
       values++
@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The lines that hold anything; none where one of them begins no object. */
+/** The lines that are not empty; an empty list if one of them does not start with `{`. */
 function objectLines(text: string): string[] {
   const lines: string[] = []
   for (let from = 0; from < text.length;) {

@@ -1,4 +1,4 @@
-// Which files are rows, by their mimetype or their name: without what reads them.
+// The row format of a file, by its mimetype or name. The parsers are not imported here.
 
 import { extname } from 'node:path'
 
@@ -10,12 +10,12 @@ const formatsByMimetype: ReadonlyMap<string, RowFormat> = new Map([
   ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
 ])
 
-/** The format a mimetype stands for; undefined for everything that is not rows. */
+/** The format of a mimetype; undefined if it is not of row files. */
 export function rowFormatOfMimetype(mimetype: string): RowFormat | undefined {
   return formatsByMimetype.get(mimetype)
 }
 
-/** The format a file name's extension stands for; undefined for everything that is not rows. */
+/** The format of a file name's extension; undefined if it is not of row files. */
 export function rowFormatOfName(name: string): RowFormat | undefined {
   const extension = extname(name).slice(1).toLowerCase()
   return extension === 'csv' || extension === 'json' || extension === 'xlsx' ? extension : undefined

@@ -1,29 +1,29 @@
-// One row of a file, the error of a file that has none, and how a header line becomes keys.
+// The type of a row, the errors of row files, and the conversion of cells below a header line to rows.
 
-/** Column name → value. Empty cells are null; CSV gives text, XLSX text, numbers and booleans, JSON whatever it holds. */
+/** Column name → value. Empty cells are null. Values of CSV are text, of XLSX text, numbers and booleans, of JSON any. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** The file is not rows. The message is one line, without the file's name. */
+/** The file cannot be read into rows. The message is one line, without the file's name. */
 export class RowsError extends Error {
   override readonly name = 'RowsError'
 }
 
-/** More rows than the reader of the file takes. */
+/** The file has more rows than the caller allows. */
 export class TooManyRowsError extends RowsError {
   constructor(maxRows: number) {
     super(`more than ${maxRows} rows: split the file`)
   }
 }
 
-/** Cells of one file, empty ones included: a header over thousands of columns multiplies every row. */
+/** Limit of the cells of one file. Empty ones count, because each row has one for every column of the header. */
 export const maxCells = 5_000_000
-/** As many as a sheet can have. */
+/** Limit of the columns of one file: that of Excel. */
 export const maxColumns = 16_384
 
 /**
- * Rows from cells whose first non-empty line is the header. Empty lines are left out, cells past the header too (in a sheet they are notes beside the table); a column
- * without a name is called `column 3`, a name met again gets a number: `amount (2)`. Throws RowsError without a header,
- * above 16,384 columns and above 5,000,000 cells, TooManyRowsError above `maxRows`.
+ * Makes rows of cells whose first non-empty line is the header. Skips empty lines, and cells past the header: in a sheet they are
+ * notes beside the table. A column without a name is called `column 3`, a repeated name gets a number: `amount (2)`. Throws
+ * RowsError without a header, above 16,384 columns and above 5,000,000 cells, TooManyRowsError above `maxRows`.
  */
 export function rowsOfCells(lines: Iterable<readonly unknown[]>, maxRows: number = Infinity): Row[] {
   let columns: readonly string[] | undefined
@@ -49,7 +49,7 @@ export function tooManyCells(): RowsError {
   return new RowsError(`more than ${maxCells} cells: split the file`)
 }
 
-/** Counts lines while they are read, the header among them. Throws TooManyRowsError. */
+/** Returns a function to call with each parsed line, header included. It throws TooManyRowsError as soon as there are too many. */
 export function lineCounter(maxRows: number): (line: readonly unknown[]) => void {
   let lines = 0
   return (line) => {

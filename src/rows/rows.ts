@@ -1,5 +1,5 @@
-// Files of rows read into plain objects: one door to the readers of the formats. Knows no layer, no
-// network and no disk: bytes in, rows out. Used by the service (documents named in a reconciliation) and the command line.
+// Parses files of rows in any format: bytes in, plain objects out, without network or disk. Used by the service for documents of
+// a reconciliation, by the command line, and for dropped files.
 
 import { parseCsvRows } from './csv.ts'
 import { parseJsonRows } from './json.ts'
@@ -13,7 +13,7 @@ const readers: Readonly<Record<RowFormat, (bytes: Uint8Array, maxRows: number) =
   xlsx: parseXlsxRows,
 }
 
-/** Reads a whole file of rows. Throws RowsError where it is not what `format` says, TooManyRowsError as soon as that is known. */
+/** Parses a whole file. Throws RowsError if it is not valid in `format`, TooManyRowsError as soon as it has more than `maxRows`. */
 export function parseRows(bytes: Uint8Array, format: RowFormat, maxRows: number = Infinity): Row[] {
   return readers[format](bytes, maxRows)
 }

@@ -1,6 +1,6 @@
-// Bytes of a text file as text. Knows the encodings office programs write, nothing of rows.
+// Decodes the bytes of a text file, in the encodings that office programs write.
 
-/** Text of UTF-8 or UTF-16 (by its mark) bytes; what is neither is read as Windows-1252, as older spreadsheets write it. */
+/** Decodes UTF-16 with a byte order mark, else UTF-8, or Windows-1252 (older spreadsheets) if the bytes are not valid UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)

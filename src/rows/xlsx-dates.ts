@@ -1,14 +1,14 @@
-// Dates in XLSX are numbers whose style shows a date: which styles do, and what the number says.
+// Dates in XLSX are numbers (serials) in cells with a date style. This file finds the date styles, and converts serials to text.
 
 import { readXml } from './xml.ts'
 
 const dayMs = 86_400_000
-/** Days from the sheet's day zero (30 December 1899, or 1 January 1904) to 1 January 1970. */
+/** Days from serial 0 (30 December 1899, or 1 January 1904 in files that say so) to 1 January 1970. */
 const daysTo1970 = { system1900: 25_569, system1904: 24_107 }
-/** The 1900 calendar counts a 29 February 1900 that never was: days before it are one off. */
+/** Serial of 29 February 1900, a day that did not exist. So serials before it count from 31 December 1899, one day later. */
 const phantomLeapDay = 60
 
-/** Numbers of the cell styles that show a date or time. */
+/** Indexes of the cell styles that show a date or time. */
 export function readDateStyles(stylesXml: string | undefined): Set<number> {
   const dateStyles = new Set<number>()
   if (stylesXml === undefined) return dateStyles
@@ -35,7 +35,7 @@ export function readDateStyles(stylesXml: string | undefined): Set<number> {
   return dateStyles
 }
 
-/** `2024-01-31`, `2024-01-31T08:30:00` or, for a time without a day, `08:30:00`. */
+/** Returns `2024-01-31`, `2024-01-31T08:30:00`, or `08:30:00` (serial below 1); the serial itself if negative or out of range. */
 export function isoOfSerial(serial: number, date1904: boolean): string | number {
   let days = serial
   if (!date1904 && days < phantomLeapDay && days >= 1) days += 1
@@ -47,12 +47,13 @@ export function isoOfSerial(serial: number, date1904: boolean): string | number 
   return (seconds * 1000) % dayMs === 0 ? iso.slice(0, 10) : iso.slice(0, 19)
 }
 
-// ECMA-376 part 1, 18.8.30: the date and time formats every program has without writing them down.
+// ECMA-376 part 1, 18.8.30: ids of predefined date and time formats, which files do not define.
 function isBuiltInDateFormat(id: number): boolean {
   return (id >= 14 && id <= 22) || (id >= 27 && id <= 36) || (id >= 45 && id <= 47) || (id >= 50 && id <= 58)
 }
 
+/** True if a code like `dd/mm/yy` has a date letter outside of literals: "…", `\x`, `_x`, `*x`, `[Red]`; but `[h]` is a time. */
 function isDateFormat(code: string): boolean {
-  const shown = code.replaceAll(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
-  return !/general/i.test(shown) && /[dmyhs]/i.test(shown)
+  const withoutLiterals = code.replaceAll(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+  return !/general/i.test(withoutLiterals) && /[dmyhs]/i.test(withoutLiterals)
 }

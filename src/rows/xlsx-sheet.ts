@@ -1,4 +1,4 @@
-// The cells of one sheet and the strings they share. Knows XML parts of an XLSX file, nothing of zip or headers.
+// Reads the cells of one sheet, and the strings that cells share, from the XML parts of an XLSX file.
 
 import { isoOfSerial } from './xlsx-dates.ts'
 import { RowsError, maxCells, maxColumns, tooManyCells } from './row.ts'
@@ -8,20 +8,21 @@ export type Cell = string | number | boolean | null
 
 export interface SheetContext {
   readonly sharedStrings: readonly string[]
-  /** Numbers of the cell styles that show a date. */
+  /** Indexes of the cell styles that show a date. */
   readonly dateStyles: ReadonlySet<number>
   readonly date1904: boolean
-  /** Told of each line that holds anything; ends the reading by throwing. */
+  /** Called with each line that has a cell; it may throw to stop the reading. */
   readonly count: (line: readonly Cell[]) => void
 }
 
-/** Rows that a sheet can have. */
+/** Limit of the rows of a sheet: that of Excel. */
 const maxSheetRows = 1_048_576
 
-/** Characters of all cells together: as many as the text of a file may have that repeats none of them. */
+/** Limit of the characters of all cells together. A small file can exceed it, because cells refer to shared strings. */
 const maxCharacters = 64 * 1024 * 1024
 
-/** Lines that hold anything, in the sheet's order; each as long as its last cell, with holes for empty ones. Throws RowsError above 64 Mi characters, 5,000,000 cells, empty ones included, and 1,048,576 rows. */
+/** Lines that have a cell, in the sheet's order. Each ends with its last cell, and has holes for empty ones. Throws RowsError above
+ * 64 Mi characters, 5,000,000 cells (with empty ones), and 1,048,576 rows. */
 export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
   const lines: Cell[][] = []
   let line: Cell[] = []
@@ -63,7 +64,7 @@ export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
         const value = cellValue(text, type, context.dateStyles.has(style), context)
         if (typeof value === 'string' && (characters += value.length) > maxCharacters)
           throw new RowsError(`more than ${maxCharacters} characters: split the file`)
-        // Leaves holes: a line with one far cell costs one cell.
+        // The array stays sparse: a line with one cell far to the right takes the memory of one.
         if (value !== null) line[column - 1] = value
       }
       if (name !== 'row' || line.length === 0) return
@@ -74,7 +75,7 @@ export function readSheetLines(xml: string, context: SheetContext): Cell[][] {
   return lines
 }
 
-/** The strings cells refer to by number; rich text without its runs, reading aids left out. */
+/** The strings that cells refer to by index: rich text without formatting and without phonetic reading aids. */
 export function readSharedStrings(xml: string | undefined): string[] {
   const strings: string[] = []
   if (xml === undefined) return strings

@@ -1,5 +1,5 @@
-// XLSX → rows of the first visible sheet. Ours because the kept readers lay out every empty cell: a file of 5 KB naming one
-// far cell would take all memory of a service. Here only cells that exist cost anything, and what may be inflated is bounded.
+// XLSX → rows of the first visible sheet. Our own parser, because libraries allocate every empty cell: a file of 5 KB with one
+// distant cell would take all memory of a service. Here only existing cells take memory, and the inflated size is limited.
 
 import { type UnzipFileInfo, strFromU8, unzipSync } from 'fflate'
 import { type Row, RowsError, lineCounter, rowsOfCells } from './row.ts'
@@ -7,10 +7,10 @@ import { readDateStyles } from './xlsx-dates.ts'
 import { type Cell, readSharedStrings, readSheetLines } from './xlsx-sheet.ts'
 import { XmlError, readXml } from './xml.ts'
 
-/** Bytes all parts read of one file may have together once inflated. */
+/** Limit of the inflated bytes of all parts that are read. */
 const maxInflatedBytes = 128 * 1024 * 1024
 
-/** Rows of an XLSX file's first visible sheet with a header line; dates come as ISO text. Throws RowsError. */
+/** Rows of the first visible sheet, below its header line; dates are ISO text. Throws RowsError. */
 export function parseXlsxRows(bytes: Uint8Array, maxRows: number = Infinity): Row[] {
   const parts = unzippedParts(bytes)
   try {
@@ -81,7 +81,7 @@ function unzippedParts(bytes: Uint8Array): Parts {
   }
   let files: Record<string, Uint8Array>
   try {
-    // fflate writes no more than the size it was told here, so a part that lies about it is cut, not grown.
+    // fflate writes no more bytes than `originalSize`, so a part that declares too little is cut.
     files = unzipSync(bytes, { filter: wanted })
   } catch (error) {
     if (error instanceof RowsError) throw error

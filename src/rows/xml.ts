@@ -1,18 +1,18 @@
-// One pass over an XML part of an office file. Names come without their prefix, since some writers put `x:` before each.
+// Parses an XML part of an office file in one pass. Names lose their prefix, since some programs write `x:` before each.
 
 import { SaxesParser } from 'saxes'
 
-/** The text is not well-formed XML, or more of it than office files have. */
+/** The text is not well-formed XML, or exceeds the limits below. */
 export class XmlError extends Error {
   override readonly name = 'XmlError'
 }
 
-/** Elements within each other, and attributes of one: office files have a tenth of it. */
+/** Limits of the nesting depth, and of the attributes of one element: office files have a tenth of them. */
 const maxDepth = 256
 const maxAttributes = 256
-/** Elements and attributes: five million cells with a value, a place and a style have as many. */
+/** Limit of elements and attributes: that of five million cells with a value, a reference and a style. */
 const maxMarks = 25_000_000
-/** `&amp;` and the like take a parser far longer than other text. */
+/** Limit of entities like `&amp;`, which take far longer to parse than other text. */
 const maxEntities = 5_000_000
 
 export interface XmlVisitor {
@@ -22,8 +22,8 @@ export interface XmlVisitor {
 }
 
 /**
- * Reads the text once, front to back; entities that a document declares itself are not expanded. Throws XmlError, above the bounds
- * as soon as they are met: an element takes a hundred times the memory of its text.
+ * Calls the visitor for each element and text, in order. Entities that the document declares are not expanded. Throws XmlError;
+ * a limit is checked while parsing, because an element takes a hundred times the memory of its text.
  */
 export function readXml(text: string, visitor: XmlVisitor): void {
   checkEntities(text)

@@ -1,4 +1,4 @@
-// Errors of a full disk, and the answer to them.
+// Errors of a full disk, and the response to them.
 
 import { ServiceError } from './service-error.ts'
 

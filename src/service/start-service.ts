@@ -171,7 +171,7 @@ async function openContext(
     backups,
     detachedTrees,
     tidying: opened.tidying(whenCleared, log),
-    keys: new OpenedKeys(store, () => commits.otherChanges),
+    keys: new OpenedKeys(store, () => commits.otherChangeCount),
     keyUse: new KeyUse(store, log),
     blobs,
     signer: createSigner(await opened.linkSecrets(), options.urlLifetimeMs ?? urlLifetimeMs),

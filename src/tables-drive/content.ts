@@ -1,8 +1,8 @@
-// The bytes of one virtual file, in memory. Knows no name and no folder.
+// The bytes of one virtual file, in memory.
 
 import { ErrnoError } from '../errno-error.ts'
 
-/** No single file of rows is larger: parsed, it takes several times as much memory. */
+/** The largest file that may be dropped: its parsed rows take several times as much memory. */
 const maxFileBytes: number = 64 * 1024 * 1024
 
 /** Throws EFBIG past 64 MiB. */
@@ -22,22 +22,22 @@ export class Content {
     this.#size = bytes.length
   }
 
-  /** Bytes. */
+  /** Size in bytes. */
   get size(): number {
     return this.#size
   }
 
-  /** Counts the changes: the same number means the same bytes. */
+  /** Grows with every change: the same number means the same bytes. */
   get version(): number {
     return this.#version
   }
 
-  /** Valid until the next change. */
+  /** Returns all bytes, without a copy: valid until the next change. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#size)
   }
 
-  /** Valid until the next change. */
+  /** Returns a range of bytes, without a copy: valid until the next change. */
   read(offset: number, length: number): Uint8Array {
     return this.#buffer.subarray(Math.min(offset, this.#size), Math.min(offset + length, this.#size))
   }
@@ -50,7 +50,7 @@ export class Content {
     this.#version++
   }
 
-  /** Cuts, or fills up with zeros. Throws EFBIG past 64 MiB. */
+  /** Cuts the content, or extends it with zeros. Throws EFBIG past 64 MiB. */
   truncate(size: number): void {
     if (size === this.#size) return
     if (size === 0) this.#buffer = Buffer.alloc(0)

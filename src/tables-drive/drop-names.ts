@@ -1,4 +1,4 @@
-// Fate of a dropped file by its name: looked at when it is closed, only kept, or refused.
+// Rules for the names of dropped files: which are processed by the target of their folder, ignored, or refused.
 
 import { formerName } from '../api/extension.ts'
 import { mimetypeOfName } from '../api/mimetype-of.ts'
@@ -10,20 +10,20 @@ import type { DropTarget } from './drop-target.ts'
 
 const resultSuffixes = { json: '.result.json', csv: '.result.csv' }
 
-/** Beside the file it is the result of. */
+/** Name of the result file of a dropped file; both are in the same folder. */
 export function resultNameOf(name: string, format: keyof typeof resultSuffixes = 'json'): string {
   return `${name}${resultSuffixes[format]}`
 }
 
-/** Every name that a result of the file may have. */
+/** All names that the result file of a dropped file may have. */
 export function resultNamesOf(name: string): string[] {
   return Object.values(resultSuffixes).map((suffix) => `${name}${suffix}`)
 }
 
 /**
- * - `taken`: given to the folder's table when it is closed, or gets this name.
- * - `refused`: a document of another kind, told at close.
- * - `kept`: on its way to another name (an editor's or a copier's temporary file), or left by the way (a backup).
+ * - `taken`: passed to the target of the folder when it is closed, or renamed to this name.
+ * - `refused`: a document of a kind that the target does not take; close fails.
+ * - `kept`: only stored, because it is temporary (of an editor or a copy tool) or a backup, or of no known type.
  */
 export type DropFate = 'taken' | 'refused' | 'kept'
 
@@ -37,7 +37,7 @@ function isResultName(name: string): boolean {
   return Object.values(resultSuffixes).some((suffix) => name.endsWith(suffix))
 }
 
-/** Throws EPERM, ENAMETOOLONG, EINVAL or EILSEQ for a name no program may give a file here. */
+/** Throws EPERM, ENAMETOOLONG, EINVAL or EILSEQ for a name that programs may not give to a dropped file. */
 export function checkDropName(name: string): void {
   checkName(name)
   if (isResultName(name)) throw new ErrnoError('EPERM', `${name}: results are written by the drive`)

@@ -1,10 +1,10 @@
-// How much all dropped files and results may take together: the oldest that are done with make room for new ones.
+// The memory limit of all dropped files and result files together. The oldest finished ones are removed to free space for new ones.
 
 import { ErrnoError } from '../errno-error.ts'
 import type { VirtualNode, VirtualNodes } from './virtual-node.ts'
 
 const maxBytes = 256 * 1024 * 1024
-/** Size that even an empty file counts as, so that their number is bounded too. */
+/** Least bytes that a file counts, so that the number of empty files is limited, too. */
 const leastBytes = 4096
 
 export class DropQuota {
@@ -18,11 +18,11 @@ export class DropQuota {
     nodes.onDetached = (node) => this.#release(node)
   }
 
-  /** Counts a file of this size from now on. Throws ENOSPC when what is not done with leaves no room. */
-  hold(file: VirtualNode, size: number): void {
+  /** Counts a file with this size. Throws ENOSPC if unfinished files take all the space. */
+  setSize(file: VirtualNode, size: number): void {
     const counted = Math.max(leastBytes, size)
     const growth = counted - (this.#files.get(file) ?? 0)
-    if (this.#bytes + growth > maxBytes) this.#makeRoom(growth, file)
+    if (this.#bytes + growth > maxBytes) this.#freeSpace(growth, file)
     this.#files.set(file, counted)
     this.#bytes += growth
   }
@@ -32,10 +32,10 @@ export class DropQuota {
     this.#files.delete(file)
   }
 
-  #makeRoom(growth: number, except: VirtualNode): void {
+  #freeSpace(growth: number, except: VirtualNode): void {
     for (const file of this.#files.keys()) {
       if (this.#bytes + growth <= maxBytes) return
-      if (file === except || !isDoneWith(file)) continue
+      if (file === except || !isFinished(file)) continue
       this.#nodes.detach(file)
     }
     if (this.#bytes + growth > maxBytes) {
@@ -44,8 +44,8 @@ export class DropQuota {
   }
 }
 
-/** A result nobody reads, or a file its table has taken. */
-function isDoneWith(file: VirtualNode): boolean {
+/** True for a file that its target has taken, and for a result file, unless a program has it open. */
+function isFinished(file: VirtualNode): boolean {
   if (file.door.openHandles > 0 || file.taking !== undefined) return false
   const { taken, content } = file
   return taken !== undefined && taken.failure === undefined && taken.version === content?.version

@@ -1,6 +1,6 @@
-// Target of a folder that takes files: the shape shared by forward/ and reconcile/. No behaviour.
+// The type of a drop target: it processes the files dropped into a folder. `forward/` and `reconcile/` each have one.
 
-/** How many rows of a file the service has, and which: `digest` is of their JSON. */
+/** The first rows of a file, which are in the table already. `digest` is the SHA-256 of their JSON. */
 export interface RowsIn {
   readonly count: number
   readonly digest: string
@@ -10,23 +10,23 @@ export interface RowsIn {
 export interface DroppedFile {
   readonly name: string
   readonly bytes: Uint8Array
-  /** Rows that were taken of this very file before, and not cut away since. */
+  /** Rows of this same file that were sent before; undefined if none, or if the file was truncated since. */
   readonly rowsIn: RowsIn | undefined
 }
 
-/** Outcome of a file: `answer` is what its result file says, as JSON; text is CSV. */
+/** The outcome of a dropped file. `answer` is the content of its result file: an object is written as JSON, a string is CSV. */
 export interface Verdict {
   readonly answer: object | string
-  /** Error that close reports; undefined for success. */
+  /** The error of close; undefined on success. */
   readonly failure?: Error | undefined
   readonly rowsIn?: RowsIn | undefined
 }
 
 export interface DropTarget {
-  /** True for names of files it can take, by their extension. */
+  /** True if the target can take files of this name, judged by the extension. */
   takes(name: string): boolean
-  /** For messages: `a .csv, .json or .xlsx file`. */
+  /** The accepted files, for messages: `a .csv, .json or .xlsx file`. */
   readonly wanted: string
-  /** Never rejects: a failure is in the verdict. */
+  /** Processes the file. Never rejects: a failure is in the verdict. */
   take(file: DroppedFile, signal: AbortSignal): Promise<Verdict>
 }

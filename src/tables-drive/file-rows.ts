@@ -1,5 +1,5 @@
-// The rows of one dropped file, ready to be sent: read at once where they are few, else by a thread of their own, which
-// keeps them, so that a large file never stops the drive.
+// The rows of one dropped file, ready to be sent. A small file is parsed here; a large one in a thread, which also stores the rows,
+// so that it never blocks the drive.
 
 import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
@@ -10,35 +10,36 @@ import { rowFormatOfName } from '../rows/row-format.ts'
 import { parseRows } from '../rows/rows.ts'
 import { siblingFile } from '../sibling-file.ts'
 
-/** Some ten milliseconds' work, less than a thread takes to begin. */
-const readAtOnceBytes = 256 * 1024
+/** Parsing so much takes about ten milliseconds, less than the start of a thread. */
+const parsedHereBytes = 256 * 1024
 
 export interface FileOfRows {
   readonly name: string
   readonly bytes: Uint8Array
-  /** The column that names the assets; where absent, one that is usually called so. */
+  /** The column with the names of the assets; default: one with a usual name (`forwardItemsOf`). */
   readonly nameColumn?: string | undefined
 }
 
-/** Questions to the thread, and its answers, one at a time. */
+/** Messages to and from the thread; each question gets one answer before the next question. */
 export type RowsQuestion = { readonly digestOfFirst: number } | { readonly items: readonly [number, number] }
 export type RowsAnswer = { readonly value: unknown } | { readonly error: string; readonly isOfFile: boolean }
 
 export interface FileRows {
   readonly count: number
-  /** Tells whether the first rows are those of another time. */
+  /** SHA-256 of the JSON of the first `count` rows, which shows if they have changed. */
   digestOfFirst(count: number): string | Promise<string>
+  /** The items of the rows from `from` to `to - 1`. */
   items(from: number, to: number): readonly ForwardItem[] | Promise<readonly ForwardItem[]>
-  /** The rows are of no more use. */
+  /** Ends the thread, if there is one. */
   close(): void
 }
 
-/** Throws RowsError where the file is not rows, or holds none; the signal's reason. */
+/** Throws RowsError as `readRows`, or the signal's reason. */
 export async function openRows(file: FileOfRows, signal: AbortSignal): Promise<FileRows> {
-  return file.bytes.length <= readAtOnceBytes ? readRows(file) : readElsewhere(file, signal)
+  return file.bytes.length <= parsedHereBytes ? readRows(file) : readInThread(file, signal)
 }
 
-/** Throws RowsError where the file is not rows, holds none, or has no column of the name asked for. */
+/** Throws RowsError if the file cannot be read into rows, has none, or has no column `nameColumn`. */
 export function readRows({ name, bytes, nameColumn }: FileOfRows): FileRows {
   const format = rowFormatOfName(name)
   if (format === undefined) throw new RowsError('not a file of rows')
@@ -46,7 +47,7 @@ export function readRows({ name, bytes, nameColumn }: FileOfRows): FileRows {
   if (rows.length === 0) throw new RowsError('the file holds no rows')
   if (nameColumn !== undefined) checkColumn(rows, nameColumn)
   const items = forwardItemsOf(rows, name, nameColumn)
-  // Asked for after each batch: goes on from where it was.
+  // Asked for after each batch, so the hash continues after the rows hashed last.
   let hash = createHash('sha256')
   let hashed = 0
   return {
@@ -65,13 +66,13 @@ export function readRows({ name, bytes, nameColumn }: FileOfRows): FileRows {
   }
 }
 
-function checkColumn(rows: readonly Row[], asked: string): void {
-  if (rows.some((row) => Object.hasOwn(row, asked))) return
+function checkColumn(rows: readonly Row[], name: string): void {
+  if (rows.some((row) => Object.hasOwn(row, name))) return
   const columns = new Set(rows.flatMap((row) => Object.keys(row)))
-  throw new RowsError(`it has no column "${asked}"; it has ${[...columns].join(', ')}`)
+  throw new RowsError(`it has no column "${name}"; it has ${[...columns].join(', ')}`)
 }
 
-async function readElsewhere(file: FileOfRows, signal: AbortSignal): Promise<FileRows> {
+async function readInThread(file: FileOfRows, signal: AbortSignal): Promise<FileRows> {
   signal.throwIfAborted()
   const worker = new Worker(siblingFile(import.meta.url, 'rows-thread'), { workerData: file, name: 'rows' })
   const close = (): void => void worker.terminate()
@@ -80,7 +81,7 @@ async function readElsewhere(file: FileOfRows, signal: AbortSignal): Promise<Fil
     worker.postMessage(question, [])
     return answer
   }
-  // Only while they are read: how far a file came is asked of its rows also when its sending is given up.
+  // Only while the rows are parsed: after an aborted send the digest of the sent rows is still needed.
   signal.addEventListener('abort', close)
   try {
     const count = (await answerOf(worker)) as number
@@ -98,19 +99,19 @@ async function readElsewhere(file: FileOfRows, signal: AbortSignal): Promise<Fil
   }
 }
 
-/** The next thing the thread says. */
+/** The next answer of the thread. */
 function answerOf(worker: Worker): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const over = (): void => {
+    const stopListening = (): void => {
       worker.off('message', onMessage).off('error', onError).off('exit', onExit)
     }
     const onMessage = (answer: RowsAnswer): void => {
-      over()
+      stopListening()
       if ('value' in answer) resolve(answer.value)
       else reject(answer.isOfFile ? new RowsError(answer.error) : new Error(answer.error))
     }
     const onError = (error: Error): void => {
-      over()
+      stopListening()
       reject(error)
     }
     const onExit = (): void => onError(new Error('the thread that reads the rows has ended'))

@@ -1,4 +1,4 @@
-// forward/: the rows of a dropped file become assets of the table, in batches; the same content once.
+// The target of forward/: the rows of a dropped file become assets of the table, in batches; the same content is sent only once.
 
 import { isOutcomeUnknown } from '../api/errors.ts'
 import { forwardBatchRows } from '../api/forward-items.ts'
@@ -16,11 +16,11 @@ import { alreadyInWords, sendRows, type SentRows } from './send-rows.ts'
 export interface ForwardTargetOptions {
   readonly tables: Tables
   readonly tableId: string
-  /** Contents that went into the table before, also by other drives and commands. */
+  /** Contents forwarded to the table before, also by other drives and commands. */
   readonly contents: ForwardedContents
-  /** As people read it (ms). */
+  /** Wall clock, epoch ms. */
   readonly now: () => number
-  /** Told when the table has new rows. */
+  /** Called when the table has new rows. */
   readonly onForwarded: () => void
 }
 
@@ -59,8 +59,8 @@ export function forwardTarget(options: ForwardTargetOptions): DropTarget {
 }
 
 /**
- * How many rows of this very file the table has. A file that grew since it was closed sends what is new: a shell closes what
- * several programs write to once per program. Throws EINVAL when rows that were sent have changed.
+ * Returns how many rows of this file were sent at an earlier close. Only rows after them are sent then: if several programs of a
+ * shell command write to a file, each closes it. Throws EINVAL if rows that were sent have changed.
  */
 async function rowsAlreadyIn(rows: FileRows, { rowsIn }: DroppedFile): Promise<number> {
   if (rowsIn === undefined) return 0
@@ -74,11 +74,14 @@ async function rowsInOf(rows: FileRows, { done, assetIds }: SentRows): Promise<R
   return { count: done, digest: await rows.digestOfFirst(done), assetIds }
 }
 
-/** `before`: rows that an earlier attempt had brought in. */
+/** `before`: rows that an earlier, interrupted forward has sent. */
 function answerOf({ assetIds, message }: SentRows, before: number): object {
   const isOneBatch = assetIds.length <= forwardBatchRows && message !== '' && before === 0
-  const told = isOneBatch ? message : `${assetIds.length} assets created`
-  return resultOf(assetIds, before === 0 ? told : `${told}; the first ${before} rows were in before`)
+  const ownMessage = isOneBatch ? message : `${assetIds.length} assets created`
+  return resultOf(
+    assetIds,
+    before === 0 ? ownMessage : `${ownMessage}; the first ${before} rows were in before`,
+  )
 }
 
 function resultOf(assetIds: readonly string[], message: string): object {
@@ -99,7 +102,7 @@ function failed(error: unknown, { done, assetIds }: SentRows, total: number): Om
   }
 }
 
-/** Rows are never sent twice automatically; a person who drops the file again must know what that does. */
+/** Hints on the effect of dropping the file again: the drive never sends rows a second time automatically. */
 function advice(error: unknown, done: number, total: number): string[] {
   const next = `rows ${done + 1} to ${Math.min(done + forwardBatchRows, total)}`
   return [

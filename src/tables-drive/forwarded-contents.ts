@@ -1,22 +1,22 @@
-// Which files of rows went into which table, over all drives and commands of this person: the same content is not sent twice.
-// One append-only file per table; each batch that was sent adds a line.
+// A record of the files forwarded to each table, over all drives and commands of the user, so that the same content is not sent
+// twice. There is one append-only file per table; each batch that was sent adds a line.
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Disk } from '../world/disk.ts'
 import { parseJson } from '../parse-json.ts'
 
-/** How far one content came. */
+/** The progress of forwarding one content. */
 export interface ForwardedContent {
   /** The file's name when it was sent. */
   readonly file: string
-  /** Rows of it that are in the table, from the first. */
+  /** Number of its first rows that are in the table. */
   readonly rows: number
-  /** Rows it had. */
+  /** Number of all its rows. */
   readonly total: number
   /** SHA-256 of the first `rows` rows. */
   readonly digest: string
-  /** ISO time. */
+  /** ISO time of the batch. */
   readonly at: string
 }
 
@@ -30,13 +30,13 @@ export class ForwardedContents {
   readonly #disk: Disk
   readonly #folder: string
 
-  /** `folder` need not exist. */
+  /** `folder` is created if missing. */
   constructor(disk: Disk, folder: string) {
     this.#disk = disk
     this.#folder = folder
   }
 
-  /** An earlier forward of these rows: the same rows in full under any file name, or the first part of a file of this name. */
+  /** Finds an earlier forward of these rows: a complete one of any file name, or an interrupted one of this file name. */
   async find(tableId: string, file: DigestibleRows): Promise<ForwardedContent | undefined> {
     const known = this.#read(tableId)
     const isWhole = ({ rows, total }: ForwardedContent): boolean => rows === total
@@ -51,7 +51,7 @@ export class ForwardedContents {
     return (await file.digestOfFirst(last.rows)) === last.digest ? last : undefined
   }
 
-  /** Synced to disk before it resolves. Rejects with the disk's error. */
+  /** Adds a record, and syncs it to disk before it resolves. Rejects with the disk's error. */
   async note(tableId: string, content: ForwardedContent): Promise<void> {
     await this.#disk.mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const file = await this.#disk.open(this.#pathOf(tableId), 'a', 0o600)
@@ -66,7 +66,7 @@ export class ForwardedContents {
   #read(tableId: string): ForwardedContent[] {
     const path = this.#pathOf(tableId)
     if (!this.#disk.existsSync(path)) return []
-    // A line that a power cut left in half is skipped.
+    // Incomplete lines, which a power cut may leave, are skipped.
     return this.#disk
       .readFileSync(path, 'utf8')
       .split('\n')
@@ -74,7 +74,7 @@ export class ForwardedContents {
       .filter(isForwardedContent)
   }
 
-  /** The service may give its tables ids that no file can have. */
+  /** A hash, because ids of tables may contain characters that file names cannot. */
   #pathOf(tableId: string): string {
     return join(this.#folder, `${createHash('sha256').update(tableId).digest('hex').slice(0, 32)}.jsonl`)
   }

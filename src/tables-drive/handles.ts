@@ -1,4 +1,4 @@
-// Open files and folders of the virtual tree by `fh`.
+// Open files and folders of the virtual tree, by handle number (`fh`).
 
 import { HandleNumbers } from '../fs/tree/handle-numbers.ts'
 import type { OpenFlags } from '../fs/operations.ts'
@@ -7,14 +7,14 @@ import type { VirtualNode } from './virtual-node.ts'
 
 export interface FileHandle {
   readonly node: VirtualNode
-  /** As it was when the file was opened: generated content may be replaced meanwhile. */
+  /** The content at the time of open: generated content may be replaced later. */
   readonly content: Content
   readonly flags: OpenFlags
 }
 
 export interface FolderHandle {
   readonly node: VirtualNode
-  /** As they were when reading began; cookies count into it. */
+  /** The children at the first readdir, undefined before it; cookies are indexes into it. */
   children: readonly VirtualNode[] | undefined
 }
 
@@ -26,17 +26,17 @@ export class Handles {
     return this.#numbers.add(handle)
   }
 
-  /** Throws EBADF. */
+  /** Returns an open file. Throws EBADF. */
   file(fh: number): FileHandle {
     return this.#numbers.get(fh, (handle) => 'content' in handle)
   }
 
-  /** Throws EBADF. */
+  /** Returns an open folder. Throws EBADF. */
   folder(fh: number): FolderHandle {
     return this.#numbers.get(fh, (handle) => 'children' in handle)
   }
 
-  /** The node whose handle it was. */
+  /** Closes a handle, and returns its node; undefined for an unknown handle. */
   remove(fh: number): VirtualNode | undefined {
     const handle = this.#numbers.take(fh)
     handle?.node.door.closed()

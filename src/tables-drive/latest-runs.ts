@@ -1,18 +1,18 @@
-// The reconciliations that went through a drive lately; in memory, as everything dropped there.
+// The latest reconciliations of a drive, in memory like all dropped files.
 
 import type { ReconcileRun } from './reconcile-run.ts'
 
-const most = 50
+const maxRuns = 50
 
 export class LatestRuns {
   #runs: readonly ReconcileRun[] = []
 
-  /** The latest last. */
+  /** All runs, the latest last. */
   get all(): readonly ReconcileRun[] {
     return this.#runs
   }
 
   add(run: ReconcileRun): void {
-    this.#runs = [...this.#runs, run].slice(-most)
+    this.#runs = [...this.#runs, run].slice(-maxRuns)
   }
 }

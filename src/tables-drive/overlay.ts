@@ -1,7 +1,7 @@
-// One more folder in the root of a drive, with a tree of its own behind it. Knows nothing of what that tree shows.
+// Adds a folder to the root of a drive, with a file tree of its own (`TreeOperations`) in it.
 //
-//   node ids    below 2^48: the drive's     from there: the tree's
-//   handles     numbers of our own for both, so that neither side's can be taken for the other's
+//   node ids    below `overlayIno`: the drive's     from there on: the tree's
+//   handles     new numbers for both sides, so that the same number on both sides cannot be confused
 
 import { ErrnoError } from '../errno-error.ts'
 import type { FileSystem } from '../fs/contract.ts'
@@ -11,29 +11,30 @@ import { andThen } from '../maybe-promise.ts'
 import type { TreeOperations } from './virtual-tree.ts'
 
 /**
- * Node id of the tree's root; its other nodes follow. A door that shows 32 bits of it still shows numbers far from the
- * drive's own: programs take two files with the same number for one.
+ * Node id of the tree's root; its other nodes follow. Its lower 32 bits are far from the drive's ids, too: a door may show only
+ * these, and programs take two files with the same inode number for one.
  */
 export const overlayIno: number = 2 ** 48 + 2 ** 31
 
 export interface OverlayOptions {
-  /** Of the folder in the root. */
+  /** Name of the folder in the root. */
   readonly name: string
   readonly tree: TreeOperations
-  /** Told when the drive has a node of this name itself, which nobody can see. */
+  /** Called when the drive itself has a node of this name, which the folder hides. */
   readonly onHidden: () => void
 }
 
-interface Joined {
+/** An open file or folder of either side. */
+interface SideHandle {
   readonly side: TreeOperations
   readonly fh: number
-  /** A listing of the root, where the folder is added. */
+  /** True for a handle of the root, whose listing gets the folder. */
   readonly isRoot: boolean
 }
 
-/** The same filesystem, with the folder. */
+/** Returns the filesystem with the folder added. */
 export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: OverlayOptions): FileSystem {
-  const handles = new HandleNumbers<Joined>()
+  const handles = new HandleNumbers<SideHandle>()
 
   const sideOf = (ino: number): TreeOperations => (ino >= overlayIno ? tree : inner)
   const isOwn = (parent: number, name: string): boolean => parent === rootIno && name === ownName
@@ -65,7 +66,7 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
   }
 
   function ownChild(caller: Caller): Parameters<Filler>[0] {
-    // A root's attributes are always at hand.
+    // The attributes of the tree's root are returned synchronously.
     const entry = tree.getattr(overlayIno, undefined, caller) as Exclude<
       ReturnType<typeof tree.getattr>,
       Promise<unknown>
@@ -142,7 +143,7 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
       refuseOwn(parent, name, 'EPERM')
       refuseOwn(newParent, newName, 'EEXIST')
       const side = sideOf(parent)
-      // A file that crosses the tree's border is copied: mv(1) does so when it hears this.
+      // On EXDEV, mv(1) copies the file and removes the original.
       if (side !== sideOf(newParent)) throw new ErrnoError('EXDEV', `${name} is copied across`)
       return side.rename(parent, name, newParent, newName, flags, caller)
     },

@@ -1,12 +1,12 @@
-// A file of rows to be matched against a table, as a bank or a shop exports it: its columns as an input, and the answer as a
-// table again. Pure.
+// Conversion of a file of rows, such as a bank export, to the input of a reconciliation, and of its result back to rows. Pure
+// functions.
 
 import type { ReconcileInput, ReconcileResult } from '../api/table-types.ts'
 import { csvOf } from '../rows/csv-write.ts'
 import { RowsError, type Row } from '../rows/row.ts'
 
-/** Columns for each match, behind the input's own. The reference service answers these keys; another may leave them open. */
-const answers = [
+/** Columns added for the match of each row, by the key in the result. Another service than ours may leave them empty. */
+const matchColumns = [
   { column: 'asset name', key: 'asset_name' },
   { column: 'asset id', key: 'asset_id' },
   { column: 'score', key: 'match_score' },
@@ -15,18 +15,18 @@ const answers = [
 
 export interface RowsToMatch {
   readonly rows: readonly Row[]
-  /** The table's field for a column, where it has another name there. */
+  /** Column name → field of the table, for columns whose field has another name. */
   readonly fieldOf?: ReadonlyMap<string, string> | undefined
 }
 
 export interface MatchedRows {
   readonly header: readonly string[]
   readonly lines: readonly (readonly unknown[])[]
-  /** Rows that got an asset. */
+  /** Number of rows with a matching asset. */
   readonly matched: number
 }
 
-/** Each column a list of values, beside open questions for what is to be told of each match. Throws RowsError where two columns are one field. */
+/** Makes each column a list of values, and adds empty lists for the match. Throws RowsError if two columns have the same field. */
 export function inputOfRows({ rows, fieldOf }: RowsToMatch): ReconcileInput {
   const data: Record<string, unknown[]> = {}
   for (const column of columnsOf(rows)) {
@@ -37,25 +37,25 @@ export function inputOfRows({ rows, fieldOf }: RowsToMatch): ReconcileInput {
   for (const column of fieldOf?.keys() ?? [])
     if (!columnsOf(rows).has(column))
       throw new RowsError(`it has no column "${column}"; it has ${[...columnsOf(rows)].join(', ')}`)
-  for (const { key } of answers) data[key] ??= rows.map(() => null)
+  for (const { key } of matchColumns) data[key] ??= rows.map(() => null)
   return { data }
 }
 
-/** The rows as they were, with what the service said of each behind them. */
+/** Returns the rows with the match of each in the columns after them. */
 export function matchedRows({ rows }: RowsToMatch, { data = {} }: ReconcileResult): MatchedRows {
   const columns = [...columnsOf(rows)]
-  const told = answers.map(({ key }) => (Array.isArray(data[key]) ? (data[key] as unknown[]) : []))
+  const matches = matchColumns.map(({ key }) => (Array.isArray(data[key]) ? (data[key] as unknown[]) : []))
   const lines = rows.map((row, at) => [
     ...columns.map((column) => row[column]),
-    ...told.map((values) => values[at]),
+    ...matches.map((values) => values[at]),
   ])
-  const [names = []] = told
+  const [names = []] = matches
   const taken = new Set(columns)
-  const header = [...columns, ...answers.map(({ column }) => freeName(column, taken))]
+  const header = [...columns, ...matchColumns.map(({ column }) => freeName(column, taken))]
   return { header, lines, matched: names.filter((name) => name !== null && name !== undefined).length }
 }
 
-/** CSV. */
+/** Returns CSV. */
 export function textOfMatched({ header, lines }: MatchedRows): string {
   return csvOf(header, lines)
 }

@@ -1,4 +1,4 @@
-// One reconciliation that went through the drive, for whoever lists them: the interface has no list of runs.
+// One reconciliation of a drive. The drive lists them, because the interface of the service has no list of runs.
 
 export interface ReconcileRun {
   /** ISO time of its end. */
@@ -7,8 +7,8 @@ export interface ReconcileRun {
   readonly table: string
   /** Name of the dropped file. */
   readonly file: string
-  /** The service's own word, or `failed` where it gave none. */
+  /** The status in the service's result, or `failed` if there was none. */
   readonly status: string
-  /** The service's, or why there is none. */
+  /** The reasoning in the service's result, or the error message. */
   readonly reasoning: string
 }

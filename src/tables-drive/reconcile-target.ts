@@ -1,5 +1,5 @@
-// reconcile/: a dropped JSON object is matched against the table; the result is the run's. The rows of a CSV file or a workbook
-// are matched too; the result is the same table, with the match of each row behind it.
+// The target of reconcile/: matches a dropped file against the table. The result of a JSON object is that of the run; the result of
+// a CSV or XLSX file has the same rows, with columns for the match of each.
 
 import { reconcileResultToWire } from '../api/table-to-wire.ts'
 import type { ReconcileInput, Tables } from '../api/table-types.ts'
@@ -16,7 +16,7 @@ import { inputOfRows, matchedRows, textOfMatched } from './reconcile-rows.ts'
 export function reconcileTarget(
   tables: Tables,
   tableId: string,
-  onRun: (ran: Pick<ReconcileRun, 'file' | 'status' | 'reasoning'>) => void,
+  onRun: (run: Pick<ReconcileRun, 'file' | 'status' | 'reasoning'>) => void,
 ): DropTarget {
   return {
     wanted: 'a .json, .csv or .xlsx file',
@@ -53,8 +53,8 @@ async function rowsOf(file: DroppedFile, signal: AbortSignal): Promise<Row[]> {
 }
 
 /**
- * A Reconcile input as the interface has it, `data` and `files` and nothing else, or the values alone.
- * Throws EINVAL for what is no JSON object.
+ * Accepts a Reconcile input of the interface (`data`, `files` or both, and no other field), or only the object of `data`.
+ * Throws EINVAL if the file is not a JSON object.
  */
 function inputOf({ bytes }: DroppedFile): ReconcileInput {
   const value = parsed(decodeText(bytes))

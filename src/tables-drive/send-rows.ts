@@ -1,4 +1,4 @@
-// The rows of a file into a table, batch after batch; after each it is noted how far that came.
+// Sends the rows of a file to a table, batch by batch, and records the progress after each batch.
 
 import { forwardBatchRows } from '../api/forward-items.ts'
 import type { Tables } from '../api/table-types.ts'
@@ -9,24 +9,24 @@ export interface SendRowsOptions {
   readonly tables: Pick<Tables, 'forward'>
   readonly tableId: string
   readonly contents: ForwardedContents
-  /** As people read it (ms). */
+  /** Wall clock, epoch ms. */
   readonly now: () => number
-  /** Rows of one call. Default 500. */
+  /** Rows per call of the service. Default: 500. */
   readonly batchRows?: number
-  /** Told after each call how many rows it brought in. */
+  /** Called after each batch with its number of rows. */
   readonly onBatch: (rows: number) => void
 }
 
-/** How far one file came. */
+/** The progress of one file. */
 export interface SentRows {
-  /** Rows that are in, from the first. */
+  /** Number of the first rows that are in the table. */
   done: number
   readonly assetIds: string[]
-  /** The service's own words for the last batch. */
+  /** The service's message about the last batch. */
   message: string
 }
 
-/** Sends what is behind `sent.done`, and counts there. Rejects as `Tables.forward` and `ForwardedContents.note` do, or with the signal's reason. */
+/** Sends the rows after `sent.done`, and updates `sent`. Rejects as `forward` and `note`, or with the signal's reason. */
 export async function sendRows(
   { tables, tableId, contents, now, batchRows = forwardBatchRows, onBatch }: SendRowsOptions,
   file: string,
@@ -47,7 +47,7 @@ export async function sendRows(
   }
 }
 
-/** Why nothing is sent of a file that is in the table, and what to do about it. */
+/** The message about a file that is not sent, because the table has all its rows; it says how to send it again. */
 export function alreadyInWords({ file, total, at }: ForwardedContent): string {
   const all = total === 1 ? 'its one row was' : `its ${total} rows were`
   return `nothing is sent: ${all} forwarded to this table before (${file}, ${at}); docmount forward --again sends them once more`

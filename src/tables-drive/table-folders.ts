@@ -1,5 +1,5 @@
-// The folders of `.tables`: one per table, true for as long as listings are; each with what the service says of the table
-// and two folders that take files.
+// The folders in `.tables`: one per table, refreshed after the cache lifetime. Each contains `table.json`, `schema.json` and the
+// drop folders `forward` and `reconcile`.
 
 import type { Tables } from '../api/table-types.ts'
 import { schemaToWire, tableToWire } from '../api/table-to-wire.ts'
@@ -23,7 +23,7 @@ export interface TableFoldersOptions {
   readonly clock: Clock
   /** Aborted when the drive ends. */
   readonly signal: AbortSignal
-  /** Contents that went into each table before. */
+  /** Contents forwarded to the tables before. */
   readonly contents: ForwardedContents
   readonly onRun: (run: ReconcileRun) => void
 }
@@ -36,7 +36,7 @@ interface TableFolder {
 
 export class TableFolders {
   readonly #options: TableFoldersOptions
-  /** By table id: a table that gets another name keeps its nodes, and what was dropped there. */
+  /** By table id, so that a renamed table keeps its nodes and dropped files. */
   readonly #folders = new Map<string, TableFolder>()
   readonly #listing: TtlCache
 
@@ -47,7 +47,7 @@ export class TableFolders {
     root.refreshChildren = (signal): MaybePromise<void> => this.#listing.ensure(signal)
   }
 
-  /** The next look asks the service. */
+  /** Makes the next access ask the service. */
   forget(): void {
     this.#listing.forget()
     for (const { schema } of this.#folders.values()) schema.forget()
@@ -65,7 +65,7 @@ export class TableFolders {
     for (const [name, table] of names) {
       const known = this.#folders.get(table.id) ?? this.#make(name, table)
       nodes.attach(known.folder, root, name)
-      this.#show(known.tableFile, tableToWire(table))
+      this.#setContent(known.tableFile, tableToWire(table))
     }
   }
 
@@ -82,7 +82,7 @@ export class TableFolders {
     const tableFile = file('table.json')
     const schemaFile = file('schema.json')
     const load = async (): Promise<void> =>
-      this.#show(schemaFile, schemaToWire(await tables.schema(table.id, { signal })))
+      this.#setContent(schemaFile, schemaToWire(await tables.schema(table.id, { signal })))
     const schema = new TtlCache({ ttlMs, now: clock.steady, load })
     schemaFile.refreshContent = (waiting): MaybePromise<void> => schema.ensure(waiting)
     if (takesRows(table)) {
@@ -95,8 +95,8 @@ export class TableFolders {
         now: clock.wall,
         onForwarded,
       })
-      dropFolder('reconcile').target = reconcileTarget(tables, tableId, (ran) =>
-        onRun({ at: new Date(clock.wall()).toISOString(), table: table.name ?? name, ...ran }),
+      dropFolder('reconcile').target = reconcileTarget(tables, tableId, (run) =>
+        onRun({ at: new Date(clock.wall()).toISOString(), table: table.name ?? name, ...run }),
       )
     }
 
@@ -105,8 +105,8 @@ export class TableFolders {
     return made
   }
 
-  /** The same text stays the same content: programs look at the time of change. */
-  #show(file: VirtualNode, value: object): void {
+  /** Leaves unchanged content alone, because programs watch its mtime. */
+  #setContent(file: VirtualNode, value: object): void {
     const text = Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`)
     if (file.content !== undefined && text.equals(file.content.bytes())) return
     if (file.content !== undefined) file.touch(this.#options.clock.wall())
@@ -114,7 +114,7 @@ export class TableFolders {
   }
 }
 
-/** The interface spells out `Extraction` alone: only a kind that is surely for documents has no folders for rows. */
+/** False only for storage tables: the interface names no other kind but `Extraction`, so unknown ones may take rows. */
 function takesRows({ type }: KnownTable): boolean {
   return type?.toLowerCase() !== 'storage'
 }

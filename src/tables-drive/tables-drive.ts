@@ -1,12 +1,12 @@
-// Tables in the drive (`docmount mount --tables`): a folder `.tables` over the project's own tree, for programs that know
-// only files. fs/ knows nothing of it.
+// Tables in the drive (`docmount mount --tables`): a folder `.tables` in the root of the project, for programs that work only with
+// files. fs/ does not depend on it.
 //
-//   .tables/NAME/table.json      what the service says of the table, read-only
+//   .tables/NAME/table.json      the table as the service describes it, read-only
 //               /schema.json     its schema, read-only
 //               /forward/        rows.csv dropped here → forwarded, rows.csv.result.json beside it
 //               /reconcile/      item.json dropped here → reconciled, item.json.result.json beside it
 //
-// Dropped files and results are in memory: they end with the mount.
+// Dropped files and results are in memory, and gone after unmounting.
 
 import type { Tables } from '../api/table-types.ts'
 import { realWorld, type World } from '../world/world.ts'
@@ -26,21 +26,21 @@ const folderName = '.tables'
 
 export interface TablesDriveOptions {
   readonly tables: Tables
-  /** A folder of this machine that tells, over all drives, which contents were forwarded to which table. */
+  /** A local folder, shared by all drives, that records the contents forwarded to each table. */
   readonly forwardedDir: string
-  /** How old a table's listing and schema may be. Default 30 s. */
+  /** Cache lifetime of the list of tables and of each schema. Default: 30 s. */
   readonly cacheTtlMs?: number | undefined
   readonly readOnly?: boolean | undefined
   readonly log?: Log | undefined
-  /** Told of every reconciliation that went through the folder, when it has ended. */
+  /** Called at the end of every reconciliation of a dropped file. */
   readonly onRun?: ((run: ReconcileRun) => void) | undefined
   /** Time, chance, disk, network. Default: this machine's. */
   readonly world?: World | undefined
 }
 
 /**
- * The same filesystem with the folder `.tables`; as it is, with a warning, where the project has one of its own.
- * Throws what looking at the root throws.
+ * Returns the filesystem with the folder `.tables`; unchanged, with a warning in the log, if the project has one itself.
+ * Throws the errors of a lookup in the root.
  */
 export async function withTablesFolder(inner: FileSystem, options: TablesDriveOptions): Promise<FileSystem> {
   const { tables, cacheTtlMs: ttlMs = 30_000, log = silentLog, world = realWorld() } = options
@@ -95,12 +95,12 @@ async function hasOwn(inner: FileSystem, caller: Caller): Promise<boolean> {
   return true
 }
 
-/** Somebody made one while the drive was mounted. */
+/** Warns about a folder of this name that appeared in the project after mounting. */
 function warnOnce(log: Log): () => void {
-  let isTold = false
+  let hasWarned = false
   return () => {
-    if (isTold) return
-    isTold = true
+    if (hasWarned) return
+    hasWarned = true
     log.warn(
       { folder: `/${folderName}` },
       'the project has a folder of this name now: not seen until mounted again',

@@ -1,7 +1,7 @@
-// Giving a dropped file to the table it was dropped for, once per content, and its result beside it.
+// Passes a dropped file to the target of its folder, once per content, and writes the result file.
 //
-//   written ─close, or a name that is taken─▶ taking ─▶ taken ─write─▶ written
-//                                                    └▶ failed: close says so again until something is written
+//   written ─close, or rename to a `taken` name─▶ taking ─▶ taken ─write─▶ written
+//                                                        └▶ failed: each close fails again until the next write
 
 import { abortable } from '../abortable.ts'
 import { ErrnoError } from '../errno-error.ts'
@@ -19,13 +19,13 @@ export interface TakeUpParts {
   readonly now: () => number
 }
 
-/** Where a file is, or is about to be. */
+/** The place of a file, now or after a rename. */
 export interface DropPlace {
   readonly folder: VirtualNode
   readonly name: string
 }
 
-/** Resolves when the table has answered for what the file holds now. Throws what its result file tells. */
+/** Resolves when the target has taken the present content of the file. Throws the failure of its verdict. */
 export async function takeUp(
   parts: TakeUpParts,
   file: VirtualNode,
@@ -34,9 +34,9 @@ export async function takeUp(
 ): Promise<void> {
   const { target } = place.folder
   if (target === undefined || fateOf(place.name, target) === 'kept') return
-  // One at a time: a second close must not send the same rows again.
+  // One after the other: a concurrent close must not send the same rows again.
   while (file.taking !== undefined) await abortable(file.taking, signal)
-  if (!isOwed(file, place)) {
+  if (!isPending(file, place)) {
     if (file.taken?.failure !== undefined) throw file.taken.failure
     return
   }
@@ -52,8 +52,8 @@ export async function takeUp(
   }
 }
 
-/** True while the folder was not given this content yet. Empty content is on its way: programs make a file, then fill it. */
-function isOwed({ content, taken }: VirtualNode, { folder, name }: DropPlace): boolean {
+/** True if the target has not had this content yet. Empty content never counts: programs create a file before they write it. */
+function isPending({ content, taken }: VirtualNode, { folder, name }: DropPlace): boolean {
   if (content === undefined || content.size === 0) return false
   if (taken === undefined || taken.folder !== folder || taken.version !== content.version) return true
   return taken.failure !== undefined && taken.name !== name
@@ -74,7 +74,7 @@ async function take(parts: TakeUpParts, drop: Drop, signal: AbortSignal): Promis
     if (stale !== undefined) parts.nodes.detach(stale)
   }
 
-  const verdict = fateOf(name, target) === 'refused' ? refusal(drop) : await judged(drop, signal)
+  const verdict = fateOf(name, target) === 'refused' ? refusal(drop) : await passToTarget(drop, signal)
   const { failure, rowsIn } = verdict
   file.rowsIn = rowsIn
   file.taken = { folder, name, version, failure }
@@ -84,7 +84,7 @@ async function take(parts: TakeUpParts, drop: Drop, signal: AbortSignal): Promis
   throw failure
 }
 
-function judged({ file, place, target }: Drop, signal: AbortSignal): Promise<Verdict> {
+function passToTarget({ file, place, target }: Drop, signal: AbortSignal): Promise<Verdict> {
   const bytes = file.content?.bytes() ?? new Uint8Array()
   const rowsIn = file.taken?.folder === place.folder ? file.rowsIn : undefined
   return target.take({ name: place.name, bytes, rowsIn }, signal)
@@ -95,7 +95,7 @@ function refusal({ place, target }: Drop): Verdict {
   return { answer: { errorMessage: message }, failure: new ErrnoError('EINVAL', message) }
 }
 
-/** A file of its own each time, complete from the start: whoever waits for it never reads half. */
+/** Replaces the result file by a new, complete one, so that no program reads a partial result. */
 function writeResult(
   { nodes, quota, now }: TakeUpParts,
   { folder, name }: DropPlace,
@@ -114,5 +114,5 @@ function writeResult(
   })
   result.content = content
   result.taken = { folder, name: result.name, version: content.version, failure: undefined }
-  quota.hold(result, content.size)
+  quota.setSize(result, content.size)
 }

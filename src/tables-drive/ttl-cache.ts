@@ -1,32 +1,32 @@
-// Something loaded from the service that is good for a while. All who ask while it loads wait for the same load.
+// A cached load from the service, valid for a while. Concurrent callers wait for the same load.
 
 import { abortable } from '../abortable.ts'
 import type { MaybePromise } from '../fs/operations.ts'
 
-export interface LoadedForAWhileOptions {
+export interface TtlCacheOptions {
   readonly ttlMs: number
-  /** Milliseconds of a clock that only grows. */
+  /** Steady clock, in milliseconds. */
   readonly now: () => number
   readonly load: () => Promise<void>
 }
 
 export class TtlCache {
-  readonly #options: LoadedForAWhileOptions
+  readonly #options: TtlCacheOptions
   #validUntilMs = -Infinity
   #loading: Promise<void> | undefined
 
-  constructor(options: LoadedForAWhileOptions) {
+  constructor(options: TtlCacheOptions) {
     this.#options = options
   }
 
-  /** At once where it is good; else after a load. Throws what the load throws. */
+  /** Returns at once while the last load is valid, else waits for a new one. Throws the error of the load. */
   ensure(signal: AbortSignal): MaybePromise<void> {
     if (this.#options.now() < this.#validUntilMs) return undefined
     this.#loading ??= this.#load()
     return abortable(this.#loading, signal)
   }
 
-  /** The next `ensure` loads, also when a load is under way. */
+  /** Makes the next `ensure` load anew, even if a load is under way. */
   forget(): void {
     this.#validUntilMs = -Infinity
     this.#loading = undefined
@@ -34,7 +34,7 @@ export class TtlCache {
 
   #load(): Promise<void> {
     const { ttlMs, now, load } = this.#options
-    // Counted from the question: the answer may be as old as that.
+    // From the start of the load, because the answer may be that old.
     const validUntilMs = now() + ttlMs
     const loading: Promise<void> = load().then(
       () => this.#ended(loading, validUntilMs),
@@ -47,7 +47,7 @@ export class TtlCache {
   }
 
   #ended(loading: Promise<void>, validUntilMs: number): void {
-    // Forgotten meanwhile: somebody else loads, or will.
+    // `forget` was called meanwhile, so this load does not count.
     if (this.#loading !== loading) return
     this.#loading = undefined
     this.#validUntilMs = validUntilMs

@@ -1,4 +1,4 @@
-// One file or folder that exists in no service, and the table of all of them. Knows nothing of what they mean.
+// Files and folders that exist only in the drive, and the table of all of them.
 
 import { timeOfMs } from '../fs/tree/attributes.ts'
 import { Nodes } from '../fs/tree/nodes.ts'
@@ -7,11 +7,11 @@ import type { Attributes, Entry, MaybePromise, NodeKind, Time } from '../fs/oper
 import type { Content } from './content.ts'
 import type { DropTarget, RowsIn } from './drop-target.ts'
 
-/** Outcome of a file's content when it was last given to a folder. */
+/** The last time that a target processed the file: in which folder, under which name, and with which content. */
 export interface Taken {
   readonly folder: VirtualNode
   readonly name: string
-  /** Of the content. */
+  /** Version of the content. */
   readonly version: number
   readonly failure: Error | undefined
 }
@@ -35,20 +35,20 @@ export class VirtualNode {
   ctime: Time
   readonly door: DoorPart = new DoorPart()
 
-  /** Of a folder. */
+  /** For a folder: the nodes in it, by name. */
   readonly children: Map<string, VirtualNode> = new Map()
-  /** Makes the children true before they are looked at. */
+  /** For a generated folder: updates the children before each access. */
   refreshChildren: ((signal: AbortSignal) => MaybePromise<void>) | undefined
-  /** Of a folder that takes files: what it does with them. */
+  /** For a drop folder: processes the files dropped into it. */
   target: DropTarget | undefined
 
-  /** Of a file. Generated content is replaced as a whole, so that whoever has it open reads on. */
+  /** For a file. Generated content is replaced as a whole, so that open handles still read the old one. */
   content: Content | undefined
-  /** Makes generated content true before it is looked at. */
+  /** For a generated file: updates the content before each access. */
   refreshContent: ((signal: AbortSignal) => MaybePromise<void>) | undefined
   taken: Taken | undefined
   rowsIn: RowsIn | undefined
-  /** Ends when the table has answered. */
+  /** Pending while a target processes the file. */
   taking: Promise<void> | undefined
 
   constructor(ino: number, node: NewNode) {
@@ -79,7 +79,7 @@ export interface Owner {
 
 export class VirtualNodes extends Nodes<VirtualNode> {
   readonly owner: Owner
-  /** Told of every node that leaves the tree. */
+  /** Called for every node that leaves the tree. */
   onDetached: (node: VirtualNode) => void = () => {}
   #lastIno: number
 
@@ -90,7 +90,7 @@ export class VirtualNodes extends Nodes<VirtualNode> {
     this.owner = owner
   }
 
-  /** Attached to its parent, in place of what had its name. */
+  /** Creates a node, and attaches it to its parent. */
   add(node: NewNode): VirtualNode {
     const made = new VirtualNode(++this.#lastIno, node)
     this.nodes.set(made.ino, made)
@@ -98,7 +98,7 @@ export class VirtualNodes extends Nodes<VirtualNode> {
     return made
   }
 
-  /** Gives a node its place; what stood there is detached. */
+  /** Moves a node to a place in the tree; a node with the same name there is detached. */
   attach(node: VirtualNode, parent: VirtualNode | undefined, name: string): void {
     const replaced = parent?.children.get(name)
     if (replaced === node) return
@@ -109,7 +109,7 @@ export class VirtualNodes extends Nodes<VirtualNode> {
     parent?.children.set(name, node)
   }
 
-  /** Takes a node, and everything below it, out of the tree; it lives on while a program holds it. */
+  /** Removes a node, and everything below it, from the tree; open handles can still use it. */
   detach(node: VirtualNode): void {
     for (const child of node.children.values()) this.detach(child)
     if (node.isAttached) node.parent?.children.delete(node.name)
@@ -121,7 +121,7 @@ export class VirtualNodes extends Nodes<VirtualNode> {
     if (!node.isAttached && !node.door.isHolding) this.nodes.delete(node.ino)
   }
 
-  /** Times to live are 0: asking again costs no call to the service. */
+  /** The kernel may not cache entries (TTL 0), because asking again costs no call to the service. */
   entryOf(node: VirtualNode): Entry {
     const { ino, kind, mode, mtime, atime, ctime } = node
     const attributes: Attributes = {

@@ -1,5 +1,5 @@
-// The operations of the virtual tree: folders made by the drive, generated files, and files dropped by programs. The
-// target of its folder decides what a dropped file is for.
+// The file operations of the virtual tree: folders made by the drive, generated files, and files dropped by programs, which the
+// target of their folder processes.
 
 import { ErrnoError } from '../errno-error.ts'
 import { timeOfMs } from '../fs/tree/attributes.ts'
@@ -24,7 +24,7 @@ import { renameDrop } from './rename-drop.ts'
 import { takeUp, type TakeUpParts } from './take-up.ts'
 import type { VirtualNode } from './virtual-node.ts'
 
-/** Everything but the statistics, which are the drive's. */
+/** All operations but `statfs`, which the drive answers. */
 export type TreeOperations = Omit<Operations, 'statfs'>
 
 /** The operations on the nodes of `parts`. Handles are 1 and up. */
@@ -63,7 +63,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
   function resize(node: VirtualNode, size: number): void {
     if (node.content === undefined) throw new ErrnoError('EISDIR', `${node.name} is a folder`)
     checkFileSize(size)
-    if (node.isAttached) quota.hold(node, size)
+    if (node.isAttached) quota.setSize(node, size)
     node.content.truncate(size)
     if (size === 0) node.rowsIn = undefined
     node.touch(now())
@@ -72,7 +72,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
   async function opendir(ino: number, { signal }: Caller): Promise<OpenedFolder> {
     const node = nodes.getFolder(ino)
     await node.refreshChildren?.(signal)
-    // A listing shows sizes. One that cannot be told is no reason to show nothing: looking at that file says why.
+    // A listing shows sizes, so contents are loaded. A failed load does not fail the listing: opening that file shows the error.
     await Promise.allSettled([...node.children.values()].map(async (child) => child.refreshContent?.(signal)))
     return { fh: handles.add({ node, children: undefined }), keepListing: false }
   }
@@ -124,7 +124,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
   function addFile(parent: VirtualNode, name: string, mode: number): VirtualNode {
     const node = nodes.add({ kind: 'file', name, parent, mode: mode & 0o7777, mtimeMs: now() })
     node.content = new Content()
-    quota.hold(node, 0)
+    quota.setSize(node, 0)
     return node
   }
 
@@ -134,7 +134,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     const at = offset === 'end' ? content.size : offset
     const size = Math.max(content.size, at + data.length)
     checkFileSize(size)
-    if (node.isAttached) quota.hold(node, size)
+    if (node.isAttached) quota.setSize(node, size)
     content.write(at, data)
     node.touch(now())
     return data.length
@@ -184,7 +184,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     read: (fh, offset, length) => [handles.file(fh).content.read(offset, length)],
     write,
     flush,
-    // There is no disk below: what counts is what the table answers, at close.
+    // Files are in memory only, and close reports the result.
     fsync: () => undefined,
     fsyncdir: () => undefined,
     release,
@@ -212,7 +212,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
   }
 }
 
-/** Throws EACCES for what the drive writes itself. */
+/** Throws EACCES for files that the drive writes itself. */
 function checkWritable(node: VirtualNode): void {
   if (node.parent?.target === undefined || (node.mode & 0o222) === 0) {
     throw new ErrnoError('EACCES', `${node.name} is written by the drive`)

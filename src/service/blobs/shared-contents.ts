@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../service-error.ts'
 import type { ChangeResult } from '../store/changes.ts'
 import { isUniqueViolation } from '../store/transact.ts'
-import { type WholeContent, adopt, findBlob, holdOn, rest } from '../store/postgres/blobs.ts'
+import { type WholeContent, adopt, findBlob, renewGrace, changeKey } from '../store/postgres/blobs.ts'
 import type { BlobWriter, DownloadHeaders, StagedBlob } from './backend.ts'
 import type { Contents, FileOfContent } from './contents.ts'
 import { stateOf } from './intact.ts'
@@ -68,7 +68,7 @@ export class SharedContents implements Contents {
 
   async share<Result>(sha256: string, record: () => Promise<Result>): Promise<Result | undefined> {
     const { store, now } = this.#parts
-    return (await holdOn(store, sha256, now())) ? record() : undefined
+    return (await renewGrace(store, sha256, now())) ? record() : undefined
   }
 
   /** Does nothing: triggers set `unreferenced_since`, by which the sweep finds contents to remove. */
@@ -109,7 +109,7 @@ export class SharedContents implements Contents {
     const state = await stateOf({ sha256, size }, async (start, end) => backend.stream(former, start, end))
     if (state === 'intact') return
     log.error({ sha256, key: former }, `a content is ${state}: what was uploaded now takes its place`)
-    if (await rest(store, sha256, former, key)) await backend.remove(former)
+    if (await changeKey(store, sha256, former, key)) await backend.remove(former)
   }
 
   /**

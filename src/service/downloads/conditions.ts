@@ -1,11 +1,11 @@
-// If-Match and If-None-Match (RFC 9110 §13.1): what a client asks of the content before it wants an answer.
+// The conditional headers If-None-Match and If-Match (RFC 9110 §13.1).
 
-/** A caching proxy that compresses makes an ETag weak, and sends it back so: for If-None-Match it is the same. */
+/** If-None-Match: true if the client has this content. Weak tags (`W/`) count, because compressing proxies make them of ours. */
 export function isKnown(header: string | undefined, etag: string): boolean {
   return header !== undefined && tagsOf(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag)
 }
 
-/** False where the client wants another content than there is. */
+/** If-Match: false if the client expects another content. */
 export function isWanted(header: string | undefined, etag: string): boolean {
   return header === undefined || tagsOf(header).some((tag) => tag === '*' || tag === etag)
 }

@@ -1,4 +1,4 @@
-// The Range header (RFC 9110 §14): single byte ranges. Several ranges, other units and nonsense are ignored, as allowed.
+// The Range header (RFC 9110 §14): single byte ranges. Several ranges, other units and invalid values are ignored, as allowed.
 
 /** First and last byte to send, both included. */
 export interface ByteRange {
@@ -6,7 +6,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Undefined: send everything. */
+/** Returns undefined if the whole content is to be sent. */
 export function parseRange(
   header: string | undefined,
   size: number,
@@ -21,7 +21,7 @@ export function parseRange(
   }
   const start = Number(first)
   const end = last === '' ? Infinity : Number(last)
-  // An inverted range is no range at all: RFC 9110 §14.1.2.
+  // An inverted range is invalid, and ignored: RFC 9110 §14.1.2.
   if (end < start) return undefined
   return start >= size ? 'unsatisfiable' : { start, end: Math.min(end, size - 1) }
 }

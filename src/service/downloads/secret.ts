@@ -1,4 +1,4 @@
-// The secret that presigned links are signed with: made once, kept beside the database, readable by the owner only.
+// The secret that signs presigned links: made once, stored beside the database, readable by the owner only.
 
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import type { LinkSecrets } from './signer.ts'
 
 const secretBytes = 32
 
-/** Reads the secret in `file`, made where missing. */
+/** Reads the secret in `file`, created if missing. Throws a StartError if it is damaged. */
 export async function loadSecret(file: string): Promise<LinkSecrets> {
   const secret = await readOrMake(file)
   return { current: secret, known: [secret] }

@@ -1,21 +1,21 @@
-// Presigned downloads: `{origin}/api/download/{node id}?expires={epoch ms}&signature=…`. The signature covers no host, so a
-// link works through any proxy the service is reached by.
+// Presigned links: `{origin}/api/download/{node id}?expires={epoch ms}&signature=…`. The signature covers no host, so a link works
+// through any proxy in front of the service.
 //
-//   key of the moment = HMAC-SHA256(secret, expires)      one per listing, however many links it carries
-//   signature         = SHA-256(key of the moment ‖ node id)
+//   link key  = HMAC-SHA256(secret, expires)      one for all links of a listing
+//   signature = SHA-256(link key ‖ node id)
 //
-// A bare hash over key and text is sound only while the text cannot be prolonged: node ids are uuids, all of one length,
-// and anything else is refused before it is hashed.
+// A plain hash over key and text is safe only without length extension: node ids are uuids, all of one length, and any other
+// text is refused before it is hashed.
 
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 
 export interface Signer {
-  /** A link to a node's content, valid from `now` for the lifetime the service was started with. */
+  /** Returns a link to a node's content, valid from `now` (epoch ms) for the lifetime of the signer. */
   sign(origin: string, nodeId: string, now: number): string
   check(link: Link, now: number): LinkState
 }
 
-/** The parts of a link that are checked: its origin is not one of them. */
+/** The parts of a link that are checked; the origin is not. */
 export interface Link {
   readonly nodeId: string
   readonly expires: string
@@ -28,10 +28,10 @@ const downloadPath = '/api/download/'
 const nodeIdPattern = /^[0-9a-f-]{36}$/
 const idBytes = 36
 
-/** May change while links are made and checked. */
+/** The secrets may change at any time; they are read for each link. */
 export interface LinkSecrets {
   readonly current: Buffer
-  /** Those that links in use may be signed with, the current one among them. */
+  /** All secrets whose links may still be valid, the current one included. */
   readonly known: readonly Buffer[]
 }
 
@@ -65,9 +65,9 @@ export function createSigner(secrets: LinkSecrets, lifetimeMs: number): Signer {
   }
 }
 
-/** The parts of a URL that has the shape of a presigned download, whoever made it. */
+/** Splits a URL that has the shape of a presigned link; undefined for any other URL. Does not check the signature. */
 export function parseLink(url: URL): Link | undefined {
-  // A proxy may show the service below a path of its own.
+  // A proxy may serve the service below a path prefix.
   const at = url.pathname.indexOf(downloadPath)
   if (at === -1) return undefined
   const nodeId = url.pathname.slice(at + downloadPath.length)

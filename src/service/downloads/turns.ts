@@ -1,26 +1,27 @@
-// Downloads begin, and their pieces are passed on, a few in each turn of the event loop. libuv accepts one connection a turn, so
-// a connection that comes behind hundreds of downloads waits for as many turns: they have to be short, and while connections
-// come, these are accepted first.
+// Limits the work of downloads in each turn of the event loop. libuv accepts one connection per turn, so with hundreds of
+// downloads new connections would wait long: turns have to be short, and while connections arrive, downloads pause for up to
+// `patienceMs`.
 
 import type { Server } from 'node:net'
 import { Transform } from 'node:stream'
 
-/** Milliseconds of a turn. */
+/** Milliseconds of downloads in a turn. */
 const budgetMs = 1
-/** Milliseconds that downloads wait for connections to be accepted; then a turn lasts half as long as they waited. */
+/** Milliseconds that downloads pause for arriving connections; the next turn lasts half as long as the pause. */
 const patienceMs = 10
 
 interface Waiting {
   step(): void
-  /** The work that follows from it takes the turn's time. */
+  /** True if the step starts so much work that it is the last one of its turn. */
   readonly isWholeTurn: boolean
 }
 
 export class Turns {
   readonly #waiting: Waiting[] = []
+  /** True if a connection arrived since the last turn. */
   #hasArrival = false
-  /** When they let connections go first; undefined where they do not wait. */
-  #givingWayMs: number | undefined
+  /** Start of the pause for connections; undefined outside of one. */
+  #pausedSinceMs: number | undefined
 
   readonly #now: () => number
 
@@ -32,7 +33,7 @@ export class Turns {
     })
   }
 
-  /** Runs `step` soon, in the order in which they came. */
+  /** Runs `step` in one of the next turns, in the order of the calls. */
   run(step: () => void, isWholeTurn = false): void {
     this.#waiting.push({ step, isWholeTurn })
     if (this.#waiting.length === 1) this.#soon()
@@ -43,7 +44,7 @@ export class Turns {
     return new Promise((resolve) => this.run(resolve, true))
   }
 
-  /** Passes each piece on when it is its turn. */
+  /** Returns a stream that passes each piece on in one of the next turns. */
   pace(): Transform {
     return new Transform({ transform: (piece: Buffer, _, done) => this.run(() => done(null, piece)) })
   }
@@ -54,17 +55,17 @@ export class Turns {
 
   #turn(): void {
     const nowMs = this.#now()
-    if (this.#hasArrival) this.#givingWayMs ??= nowMs
-    const waitedMs = nowMs - (this.#givingWayMs ?? nowMs)
+    if (this.#hasArrival) this.#pausedSinceMs ??= nowMs
+    const waitedMs = nowMs - (this.#pausedSinceMs ?? nowMs)
     if (!this.#hasArrival || waitedMs >= patienceMs) {
-      this.#givingWayMs = undefined
+      this.#pausedSinceMs = undefined
       this.#waiting.splice(0, this.#run(nowMs + Math.max(budgetMs, waitedMs / 2)))
     }
     this.#hasArrival = false
     if (this.#waiting.length > 0) this.#soon()
   }
 
-  /** Answers how many. */
+  /** Runs steps until the time is over. Returns their number. */
   #run(untilMs: number): number {
     let done = 0
     for (const waiting of this.#waiting) {

@@ -1,9 +1,9 @@
-// Errors in messages between threads and processes: a message preserves neither the class of an error nor its code.
+// Errors in messages between threads and processes, which preserve neither class nor code of an error: `carry` makes it plain
+// data, and `revive` makes it a ServiceError, or an Error with its code, again.
 
 import { ServiceError } from '../service-error.ts'
 import type { CarriedError } from './writer-protocol.ts'
 
-/** Makes an error part of a message. */
 export function carry(error: unknown): CarriedError {
   if (!(error instanceof Error)) return { message: String(error), code: undefined, statusCode: undefined }
   const { code } = error as { code?: unknown }
@@ -14,8 +14,7 @@ export function carry(error: unknown): CarriedError {
   }
 }
 
-/** Makes the error of a message an Error again: a ServiceError, or a plain one with the `code`. */
-export function arrived({ message, code, statusCode }: CarriedError): Error {
+export function revive({ message, code, statusCode }: CarriedError): Error {
   if (statusCode !== undefined) return new ServiceError(statusCode, message)
   return Object.assign(new Error(message), code === undefined ? {} : { code })
 }

@@ -83,7 +83,7 @@ export interface UsageTable {
   bytes: number
 }
 
-/** One row, which the folder of contents repeats, so that each is known to belong to the other (`blobs/own-contents.ts`). Embedded stores only. */
+/** One row, repeated in a file beside the contents: it shows that both belong together (`blobs/own-contents.ts`). Embedded only. */
 export interface ContentsMarkTable {
   id: string
   starts: number

@@ -1,4 +1,4 @@
-// Kysely over one connection of this thread. Transactions are the caller's affair.
+// Kysely over one connection of this thread. The caller begins and ends transactions.
 
 import { Kysely, type QueryResult, SqliteIntrospector, SqliteQueryCompiler } from './kysely.ts'
 import type { CompiledQuery, DatabaseConnection } from './kysely.ts'
@@ -6,7 +6,7 @@ import type { Answer, Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { EmbeddedAdapter } from './engine-adapter.ts'
 
-/** Tells `prepared.ts` that there is one connection, no transaction of Kysely's, and an answer at once. */
+/** Shows `prepared.ts` that it may use the connection directly: there is only one, and Kysely runs no transactions on it. */
 export class LocalAdapter extends EmbeddedAdapter {
   readonly connection: Connection
 
@@ -42,7 +42,7 @@ export function kyselyOver(connection: Connection): Kysely<Database> {
   })
 }
 
-/** An answer in Kysely's words. */
+/** The result of a statement in Kysely's form. */
 export function resultOf<Row>({ rows, changes }: Answer): QueryResult<Row> {
   return changes === undefined
     ? { rows: rows as Row[] }

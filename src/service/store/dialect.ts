@@ -1,5 +1,5 @@
-// Kysely over two connections: what only selects is answered by one of this thread, which in WAL mode waits for no writer;
-// all else goes to the writer.
+// Kysely over two connections: this thread's own one, which in WAL mode waits for no writer, runs all selects outside of
+// transactions; the writer's runs everything else.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SqliteIntrospector, SqliteQueryCompiler } from './kysely.ts'
@@ -57,7 +57,7 @@ class TwoConnections implements Driver {
   }
 }
 
-/** Of what is written by hand: it changes nothing. */
+/** True for raw SQL that only reads. */
 function isSelect(sql: string): boolean {
   return /^\s*select\b/i.test(sql)
 }
@@ -65,7 +65,7 @@ function isSelect(sql: string): boolean {
 class SplitConnection implements DatabaseConnection {
   readonly #reader: Connection
   readonly #writer: Writer
-  /** Of the transaction under way. */
+  /** The number of the transaction under way. */
   #session: number | undefined
 
   constructor(reader: Connection, writer: Writer) {

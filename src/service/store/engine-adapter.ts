@@ -1,16 +1,16 @@
-// Operations that each engine of the store does in its own way.
+// Operations in which the engines of the store (SQLite, PostgreSQL) differ.
 
 import { type DialectAdapter, type Kysely, type RawBuilder, SqliteAdapter, sql } from './kysely.ts'
 import { KeyedLock } from '../blobs/keyed-lock.ts'
 
 export interface EngineAdapter extends DialectAdapter {
-  /** Between a path and an id: what a deleted node is moved to is no path of another, and sorts ahead of what is below it. */
+  /** SQL text between path and id of a node moved aside (`detached.ts`): no document has such a path, and it sorts before its children. */
   readonly aside: RawBuilder<string>
-  /** Runs what changes a project; where changes of one project hold others up, when it is its turn. */
+  /** Runs a change of a project, on PostgreSQL when it is its turn: waiting changes of one project would use up the connections. */
   inTurn<Result>(projectId: string, work: () => Promise<Result>): Promise<Result>
-  /** By id: whoever adds rows a few at a time has the table alone, and who waits for that holds nothing. */
+  /** Locks by table id: a forward of many rows in several transactions has its table alone. Waiting takes no connection. */
   readonly tables: KeyedLock
-  /** Runs a transaction that is open for long, when it is its turn. Absent where an open one holds up everybody. */
+  /** Runs a long transaction when it is its turn. Absent for SQLite, where an open transaction blocks all other writers. */
   inLongTurn?<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
@@ -22,7 +22,7 @@ export class EmbeddedAdapter extends SqliteAdapter implements EngineAdapter {
   readonly aside: RawBuilder<string> = sql`'/' || char(0)`
   readonly tables: KeyedLock = new KeyedLock()
 
-  /** There is one writer, with a queue of its own. */
+  /** No turns are needed: the one writer has a queue. */
   inTurn<Result>(_projectId: string, work: () => Promise<Result>): Promise<Result> {
     return work()
   }

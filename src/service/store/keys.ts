@@ -1,4 +1,4 @@
-// The keys that open projects: kept as hashes, shown once. Permissions are checked in `authentication.ts`.
+// API keys: stored as hashes, shown once when made. Permissions are checked in `authentication.ts`.
 
 import { hash, randomBytes } from 'node:crypto'
 import type { Database, ProjectRow, Store } from './database.ts'
@@ -8,7 +8,7 @@ import type { Selectable, Transaction } from './kysely.ts'
 
 type KeyRow = Selectable<Database['api_keys']>
 
-/** The access that a key gives, and the part of its projects that it opens. */
+/** The access that a key gives, and the folder of its projects that it opens. */
 export interface KeyScope {
   readonly access: KeyRow['access']
   /** `/` for everything. */
@@ -21,13 +21,13 @@ export interface NewKey extends Partial<KeyScope> {
   readonly expiresAt?: number | undefined
 }
 
-/** A key just made: the only time it is seen. */
+/** A new key. The store keeps only its hash, so it is never shown again. */
 export interface MadeKey {
   readonly id: string
   readonly key: string
 }
 
-/** A key as it is listed, with the names of its projects. */
+/** A key in a listing, with the names of its projects. */
 export type KeyInfo = Omit<KeyRow, 'hash'> & { readonly projects: readonly string[] }
 
 export function createKey(store: Store, wanted: NewKey, now: number): Promise<MadeKey> {
@@ -56,7 +56,7 @@ async function addKey(transaction: Transaction<Database>, wanted: NewKey, now: n
   return { id, key }
 }
 
-/** A key as a request finds it: its scope, and a project or more. */
+/** The key of a request, with its scope and its projects (at least one). */
 export interface OpenedKey extends KeyScope {
   readonly id: string
   readonly expiresAt: number | null
@@ -64,7 +64,7 @@ export interface OpenedKey extends KeyScope {
   readonly projects: readonly ProjectRow[]
 }
 
-/** Undefined for a key nobody made. Keys are 256 random bits, so an index lookup by hash tells an attacker nothing. */
+/** Undefined for an unknown key. Keys are 256 random bits, so the time of an index lookup by hash reveals nothing. */
 export async function findKey(store: Store, keyHash: string): Promise<OpenedKey | undefined> {
   const rows = await selectByKey(store, { hash: keyHash })
   const [first] = rows
@@ -93,7 +93,7 @@ export async function noteKeyUsed(store: Store, id: string, now: number): Promis
   await store.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute()
 }
 
-/** In the order they were made; those of one project, or all. */
+/** The keys of one project, or all keys, oldest first. */
 export async function listKeys(store: Store, projectId?: string): Promise<KeyInfo[]> {
   const rows = await store
     .selectFrom('api_keys')
@@ -115,7 +115,7 @@ export async function listKeys(store: Store, projectId?: string): Promise<KeyInf
   return [...keys.values()].filter(({ id }) => wanted.has(id))
 }
 
-/** A new key that opens what this one does; this one ends at `endsAt`, or sooner. Undefined when there is no such key, or it has ended. */
+/** Makes a key with the same rights; the old one expires at `endsAt`, unless it expires sooner. Undefined for an unknown or expired key. */
 export function rotateKey(
   store: Store,
   id: string,
@@ -124,7 +124,7 @@ export function rotateKey(
 ): Promise<MadeKey | undefined> {
   return transact(store, async (transaction) => {
     const old = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
-    // A new key ends with the old one, so it would be of no use.
+    // The new key has the old expiry, so it would open nothing.
     if (old === undefined || (old.expires_at !== null && old.expires_at <= now)) return undefined
     const projects = await transaction
       .selectFrom('key_projects')
@@ -152,25 +152,25 @@ export function rotateKey(
 }
 
 /**
- * Takes a project from the keys of these ids, or from all that open it; answers the ids it was taken from. A key that opens
- * nothing else is gone.
+ * Removes a project from the keys of these ids, or from all keys that open it. Returns the ids of the changed keys; a key
+ * without another project is deleted.
  */
 export function revokeKeys(store: Store, projectId: string, ids?: readonly string[]): Promise<string[]> {
   return transact(store, async (transaction) => {
     let query = transaction.deleteFrom('key_projects').where('project_id', '=', projectId)
     if (ids !== undefined) query = query.where('key_id', 'in', ids)
-    const taken = (await query.returning('key_id').execute()).map((row) => row.key_id)
-    if (taken.length === 0) return []
+    const changed = (await query.returning('key_id').execute()).map((row) => row.key_id)
+    if (changed.length === 0) return []
     await transaction
       .deleteFrom('api_keys')
-      .where('id', 'in', taken)
+      .where('id', 'in', changed)
       .where('id', 'not in', transaction.selectFrom('key_projects').select('key_id'))
       .execute()
-    return taken
+    return changed
   })
 }
 
-/** The id a key is listed under. */
+/** The public id of a key: the first 12 hexadecimal digits of its hash. */
 export function keyIdOf(keyHash: string): string {
   return keyHash.slice(0, 12)
 }

@@ -1,35 +1,35 @@
-// Brings tables up to date. Each part of the service keeps its own list under its own name.
+// Migrations of the tables. Each part of the service has its own list of them, under its own name.
 //
-// Nodes are replaced one after the other, so those of the version before go on, and start, on tables of this one. An entry
-// therefore adds, and breaks nothing that the version before does. To take something away is an entry of its own, one version
-// later, named NNNN_contract_…: a program that does not know it is refused.
+// Processes of one service are updated one after the other, so the version before still runs, and starts, on the tables of this
+// one. A migration therefore only adds, and breaks nothing in that version. Removals are a migration of their own, one version
+// later, named NNNN_contract_…: a program that does not know it refuses to start.
 
 import { StartError } from '../start-error.ts'
 import { type Kysely, type Migration, Migrator } from './kysely.ts'
 
 export type Migrations = Readonly<Record<string, Migration>>
 
-/** Names of entries, in their order. */
+/** Names of migrations, in their order. */
 export interface Schema {
   /** Not run yet. */
   readonly pending: readonly string[]
-  /** Run by a newer program; this one works on their tables. */
+  /** Run by a newer program; this one works with their tables. */
   readonly newer: readonly string[]
   /** There are no tables yet. */
   readonly isNew: boolean
 }
 
-/** Each list with its name. */
+/** The lists of migrations, by the name of their part. */
 export type Parts = Readonly<Record<string, Migrations>>
 
 // oxlint-disable-next-line typescript/no-explicit-any -- migrations know no tables
 type AnyStore = Kysely<any>
 
-/** Runs those of `migrations` that were not run yet, in the order of their names. `part` names the list's own bookkeeping. Throws as `schemaOf`. */
+/** Runs the `migrations` that are pending, in the order of their names; `part` names the table that records them. Throws as `schemaOf`. */
 export async function migrate(store: AnyStore, part: string, migrations: Migrations): Promise<void> {
   const migrator = new Migrator({
     db: store,
-    // Asked while no other program changes the tables.
+    // Called under the lock of the migrations, so no other program changes the tables.
     provider: {
       getMigrations: async () => {
         const { newer } = await schemaOf(store, part, migrations)
@@ -45,7 +45,7 @@ export async function migrate(store: AnyStore, part: string, migrations: Migrati
     throw new Error(`the tables of ${part} could not be brought up to date`, { cause: error })
 }
 
-/** Changes nothing. Throws a StartError where a newer program has taken away what this one needs. */
+/** Compares the list with the recorded migrations. Throws a StartError if a newer program removed tables or columns. */
 export async function schemaOf(store: AnyStore, part: string, migrations: Migrations): Promise<Schema> {
   const run = await namesRun(store, tableOf(part))
   const known = Object.keys(migrations).toSorted()
@@ -59,7 +59,7 @@ export async function schemaOf(store: AnyStore, part: string, migrations: Migrat
   return { pending: known.filter((name) => !run.includes(name)), newer, isNew: run.length === 0 }
 }
 
-/** Of all parts together; of a store that is not made yet where absent. Throws as `schemaOf`. */
+/** The schema of all parts together; without a `store`, of a new one. Throws as `schemaOf`. */
 export async function schemaOfAll(store: AnyStore | undefined, parts: Parts): Promise<Schema> {
   const schemas = await Promise.all(
     Object.entries(parts).map(async ([part, migrations]) =>
@@ -75,7 +75,7 @@ export async function schemaOfAll(store: AnyStore | undefined, parts: Parts): Pr
   }
 }
 
-/** Brings all parts up to date, in their order. Throws as `schemaOf`. */
+/** Migrates all parts, in their order. Throws as `schemaOf`. */
 export async function migrateAll(store: AnyStore, parts: Parts): Promise<void> {
   for (const [part, migrations] of Object.entries(parts)) await migrate(store, part, migrations)
 }

@@ -1,4 +1,4 @@
-// The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
+// Migrations to the tables in `database.ts`. A released one is never changed; a new one follows it.
 
 import type { Kysely, Migration } from './kysely.ts'
 import { createUsage } from './usage.ts'
@@ -39,14 +39,13 @@ async function createTables(store: Kysely<unknown>): Promise<void> {
     .addColumn('size', 'bigint')
     .addColumn('mimetype', 'text')
     .addColumn('blob', 'text')
-    // Decides who of two writers was first, and lists a folder in the order of its names.
+    // Decides which of two writers was first, and is the index that lists a folder by name.
     .addUniqueConstraint('nodes_name', ['parent_id', 'name'])
     .addUniqueConstraint('nodes_path', ['project_id', 'path'])
     .execute()
   await store.schema
     .createTable('small_contents')
     .addColumn('sha256', 'text', (column) => column.primaryKey())
-    // PostgreSQL's name for it is bytea.
     .addColumn('bytes', 'blob', (column) => column.notNull())
     .execute()
   await store.schema.createIndex('nodes_blob').on('nodes').column('blob').execute()
@@ -62,7 +61,7 @@ async function createDetached(store: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
-// Made anew: SQLite cannot drop a column that refers to another table.
+// The table is replaced, because SQLite cannot drop a column that refers to another table.
 async function describeKeys(store: Kysely<unknown>): Promise<void> {
   const known = store as Kysely<{
     api_keys: { id: string; hash: string; project_id: string; created_at: number }

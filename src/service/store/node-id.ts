@@ -1,5 +1,5 @@
-// Ids of nodes: uuids that begin with the time (version 7, RFC 9562), so that what is made together lies together in the
-// index of ids. Random ones touch a page of their own each.
+// Ids of nodes: uuids that begin with the time (version 7, RFC 9562), so that nodes made together are neighbours in the index of
+// ids. Each random id would touch another page of it.
 
 import { randomUUID } from 'node:crypto'
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../service-error.ts'
 import type { Database, NodeRow, Store } from './database.ts'
 import { prepared } from './prepared.ts'
 
-/** Undefined when nothing is there. */
+/** Undefined if there is no node at the path. */
 export async function findByPath(
   store: Store,
   projectId: string,
@@ -26,7 +26,7 @@ const selectById = prepared((store, is: { id: string }) =>
   live(store.selectFrom('nodes').selectAll()).where('nodes.id', '=', is.id),
 )
 
-/** Without what lies below a folder that was deleted and is not cleared yet: see `detached.ts`. */
+/** Excludes nodes below a deleted folder that is not cleared yet (`detached.ts`). */
 function live<Row>(
   query: SelectQueryBuilder<Database, 'nodes', Row>,
 ): SelectQueryBuilder<Database, 'nodes', Row> {
@@ -41,7 +41,7 @@ function live<Row>(
 export type ChildRow = Pick<NodeRow, (typeof childColumns)[number]>
 const childColumns = ['id', 'name', 'kind', 'modified_at', 'size', 'mimetype'] as const
 
-/** Up to `limit` children in the order of their names, those after the name `after`. */
+/** Up to `limit` children with names after `after`, in the order of their names. */
 export function listChildren(
   store: Store,
   folderId: string,
@@ -60,7 +60,7 @@ const selectChildren = prepared((store, is: { folderId: string; after: string; l
     .limit(is.limit),
 )
 
-/** A node and everything below it; none when nothing is there. */
+/** A node and everything below it; an empty list if there is no node. */
 export async function listTree(store: Store, projectId: string, path: string): Promise<NodeRow[]> {
   const top = await findByPath(store, projectId, path)
   if (top === undefined) return []
@@ -72,23 +72,23 @@ export async function listTree(store: Store, projectId: string, path: string): P
   return [...below, top]
 }
 
-/** The refusal of an upload to a path that is taken. */
+/** The error for an upload to an existing path. */
 export function taken(kind: NodeRow['kind'], path: string): ServiceError {
   return new ServiceError(409, `a ${kind} already exists at ${path}; delete it first`)
 }
 
-/** Those of `blobs` that some node refers to. */
+/** Returns the `blobs` (SHA-256) that some node refers to. */
 export async function findUsedBlobs(store: Store, blobs: readonly string[]): Promise<string[]> {
   const rows = await store.selectFrom('nodes').select('blob').distinct().where('blob', 'in', blobs).execute()
   return rows.flatMap((row) => row.blob ?? [])
 }
 
-/** A time later than any given out in this project, so that a replaced file never looks unchanged. */
+/** Returns a time (epoch ms) later than any `modified_at` of the project, so that a replaced file never looks unchanged. */
 export async function advanceClock(store: Store, projectId: string, now: number): Promise<number> {
   return (await enterFolder(store, projectId, '', now)).clockMs
 }
 
-/** The same, and the id of the folder at a path: undefined where there is none. One statement for both. */
+/** As `advanceClock`, and returns the id of the folder at a path, undefined if there is none. One statement does both. */
 export async function enterFolder(
   store: Store,
   projectId: string,

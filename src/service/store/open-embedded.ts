@@ -1,5 +1,5 @@
-// Opens the store over libsql: one file, WAL, an fsync per commit. Another process may write too: whoever finds the file
-// taken waits.
+// Opens the embedded store: one libsql database in WAL mode, with an fsync per commit. Other processes may write to it, too:
+// each waits for the lock of the other.
 
 import { existsSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -30,12 +30,12 @@ const databaseName = 'service.db'
 const contentsName = 'blobs'
 const parts: Parts = { service: migrations, tables: tableMigrations }
 
-/** For another thread that only reads. The store in `dataDir` is open already. */
+/** Opens the store in `dataDir` for another thread that only reads; `openEmbedded` has prepared it. */
 export function openEmbeddedReader(dataDir: string): Store {
   return kyselyOver(new Connection(join(dataDir, databaseName), { pragmas: readerPragmas }))
 }
 
-/** Changes that an opening would make in the store in `dataDir`; none is made. Throws a StartError as `openEmbedded`. */
+/** The migrations that `openEmbedded` would run in `dataDir`. Changes nothing. Throws a StartError as `openEmbedded`. */
 export async function embeddedSchema(dataDir: string): Promise<Schema> {
   refuseLost(dataDir)
   const file = join(dataDir, databaseName)
@@ -51,8 +51,8 @@ export async function embeddedSchema(dataDir: string): Promise<Schema> {
 }
 
 /**
- * Opens the store in `dataDir`, made where missing, and brings its tables up to date. Throws a StartError for a database that is
- * damaged, or gone from beside its contents.
+ * Opens the store in `dataDir`, created if missing, and migrates its tables. Throws a StartError if the database is damaged, or
+ * missing while its contents are there.
  */
 export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
   const file = join(dataDir, databaseName)
@@ -62,12 +62,12 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
   const reader = new Connection(file, { pragmas: readerPragmas })
   const store = new Kysely<Database>({ dialect: dialectOf(reader, writer) })
   try {
-    // The file's first connection is the writer's: it chooses the journal mode.
+    // The writer connects first: its connection creates the file and sets the journal mode.
     await writer.statement('pragma journal_mode', [])
     await migrateAll(store, parts)
   } catch (error) {
     await store.destroy()
-    // Kysely ends nothing that it has not begun, and a thread that is left keeps the process.
+    // Kysely destroys only a driver that it has used, and a running writer thread would keep the process alive.
     await writer.close()
     throw whyNotOpened(file, error)
   }
@@ -99,14 +99,15 @@ export async function openEmbedded(dataDir: string): Promise<OpenedStore> {
     }),
     isInPlace: () => inPlace.every(isInPlace),
     close: async () => {
-      // libsql leaves the log where it is, and whoever moves or copies the database alone would lose what is in it. A reader or a full disk may be in the way.
+      // libsql leaves the write-ahead log, and a copy of the database file alone would miss its content. Failure is harmless: the
+      // next start reads the log.
       await sql`pragma wal_checkpoint(truncate)`.execute(store).catch(() => undefined)
       await store.destroy()
     },
   }
 }
 
-/** To a new database all contents are what nothing refers to, and the sweep would take them. */
+/** Refuses contents without their database: nothing in a new one refers to them, so the sweep would delete them. */
 function refuseLost(dataDir: string): void {
   if (isMissing(join(dataDir, databaseName)) && holdsContents(join(dataDir, contentsName)))
     throw new StartError(
@@ -121,7 +122,7 @@ function whyNotOpened(file: string, error: unknown): unknown {
   })
 }
 
-/** A start that died early leaves an empty one. */
+/** An empty file counts as missing: a start that was killed early leaves one. */
 function isMissing(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
 }

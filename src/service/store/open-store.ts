@@ -1,4 +1,4 @@
-// The store, whichever engine keeps it: chosen here, once. Differences between engines are hidden in the stores they open.
+// Chooses the engine of the store. The rest of the service sees no difference between engines but through `OpenedStore`.
 
 import type { Log } from '../../log.ts'
 import { refuseBackup } from '../backup/manifest.ts'
@@ -8,7 +8,7 @@ import type { Schema } from './migrate.ts'
 import { embeddedSchema, openEmbedded, openEmbeddedReader } from './open-embedded.ts'
 import type { OpenedStore, SharedPlace, StorePlace } from './opened-store.ts'
 
-/** Opens the store, made where missing, and brings its tables up to date. Throws a StartError where it has moved, or is a backup. */
+/** Opens the store, created if missing, and migrates its tables. Throws a StartError if it was moved elsewhere, or is a backup. */
 export async function openStore(place: StorePlace, log?: Log): Promise<OpenedStore> {
   if (!isSharedPlace(place)) {
     refuseElsewhere(place.dataDir)
@@ -18,7 +18,7 @@ export async function openStore(place: StorePlace, log?: Log): Promise<OpenedSto
   return openPostgres(place, log)
 }
 
-/** Changes that opening it would make; none is made, and the store may be in use. Throws a StartError where it cannot be opened. */
+/** The migrations that `openStore` would run. Changes nothing, and the store may be in use. Throws a StartError if it cannot be opened. */
 export async function schemaOfStore(place: StorePlace): Promise<Schema> {
   if (!isSharedPlace(place)) {
     refuseElsewhere(place.dataDir)
@@ -28,7 +28,7 @@ export async function schemaOfStore(place: StorePlace): Promise<Schema> {
   return postgresSchema(place)
 }
 
-/** For another thread that only reads. The store is open already. */
+/** Opens the store for another thread that only reads; `openStore` has prepared it. */
 export async function openReader(place: StorePlace): Promise<Store> {
   if (!isSharedPlace(place)) return openEmbeddedReader(place.dataDir)
   const { openPostgresReader } = await import('./postgres/open-postgres.ts')

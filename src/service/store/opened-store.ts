@@ -1,4 +1,4 @@
-// The store as the service sees it, whichever engine keeps it, and where it is. Shapes only.
+// Types: where a store is, and an open store, the same for every engine.
 
 import type { Log } from '../../log.ts'
 import type { Contents } from '../blobs/contents.ts'
@@ -9,60 +9,60 @@ import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
 import type { Store } from './database.ts'
 import type { PostgresAddress } from './postgres/address.ts'
 
-/** Where a store is. Travels to other threads as it is. */
+/** The place of a store: plain data, so that it can be sent to other threads. */
 export type StorePlace = EmbeddedPlace | SharedPlace
 
 export interface EmbeddedPlace {
-  /** Everything is in it. */
+  /** The folder that holds the database and all contents. */
   readonly dataDir: string
   readonly database?: undefined
 }
 
 export interface SharedPlace {
   readonly database: PostgresAddress
-  /** Where larger contents are: a bucket, else a folder. */
+  /** Place of larger contents: this bucket, else the folder `dataDir`. */
   readonly blobs?: S3Address | undefined
   readonly dataDir?: string | undefined
-  /** How long content that nothing refers to is kept where nodes share a store, in milliseconds; a day where absent. */
+  /** Milliseconds for which content without references is kept. Default: a day. */
   readonly graceMs?: number | undefined
 }
 
 export interface OpenedStore {
   readonly store: Store
   readonly commits: Commits
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the clock of the store. */
   readonly now: () => number
-  /** Other nodes may use it: what one of them leaves undone another one does. */
+  /** True if other processes may serve from it, too; what one of them leaves undone, another one does. */
   readonly isShared: boolean
-  /** Longer ones cannot be kept, whatever the limits say. 0 is no limit. */
+  /** The longest path that the engine can store, whatever the limits of the service say. 0 is no limit. */
   readonly maxPathBytes: number
   /** The secrets that sign presigned links. */
   linkSecrets(): Promise<LinkSecrets>
   openContents(log: Log): Promise<Contents>
-  /** `whenCleared` resolves when what was deleted so far is cleared. */
+  /** `whenCleared` resolves when all nodes deleted so far are cleared. */
   tidying(whenCleared: () => Promise<unknown>, log: Log): Tidying
-  /** False where the files of the store were removed, moved or replaced: nothing is kept then. Absent where it has none. */
+  /** False if the files of the store were removed, moved or replaced: writes are refused then. Absent for PostgreSQL. */
   isInPlace?(): boolean
-  /** Where requests are counted for all nodes. Absent where there is one. */
+  /** Counts of requests over all processes of the service. Absent if there is only one process. */
   readonly tallies?: Tallies
-  /** Connections to the database, by what they do. Absent where there is none. */
+  /** Counts of connections to the database server, by state. Absent for the embedded store. */
   connections?(): Readonly<Record<'busy' | 'idle' | 'waiting', number>>
-  /** Bytes, by what they are called among the metrics. */
+  /** Sizes in bytes, by their label in the metrics. */
   sizes(): Promise<Readonly<Record<string, number>>>
   close(): Promise<void>
 }
 
 /** Changes of nodes and contents. */
 export interface Commits {
-  /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
+  /** Resolves with the result of the change when it is durable; if the change throws, it is undone and `run` rejects with its error. */
   run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>>
-  /** Grows when anything else was changed through the store: keys, projects, tables. */
-  readonly otherChanges: number
+  /** Grows with every other change through the store: of keys, projects, tables. */
+  readonly otherChangeCount: number
 }
 
-/** Gives back the room of what was deleted. */
+/** Frees the disk space of deleted data. */
 export interface Tidying {
-  /** Something was deleted. */
+  /** Requests a run in the background, because data was deleted. */
   ask(): void
   stop(): Promise<void>
 }

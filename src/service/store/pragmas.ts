@@ -1,16 +1,16 @@
-// How the database is opened, by whom.
+// SQLite pragmas that each kind of connection to the embedded database runs when it is opened.
 
-/** Before the first table, or it means nothing: `tidying.ts` gives free pages back. Each time it is said it is written. */
+/** For the connection that creates the file: it writes, and has an effect only before the first table. `tidying.ts` needs it. */
 export const creationPragmas: readonly string[] = ['auto_vacuum = INCREMENTAL']
 
-/** Every commit is on the disk before it is answered. */
+/** For the writer. With WAL and FULL every commit is synced to disk before it returns. */
 export const writerPragmas: readonly string[] = [
-  // Deleted content is overwritten, not only forgotten.
+  // Deleted content is overwritten with zeros.
   'secure_delete = ON',
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
-  // Pages: 8 MiB. Less often than by default, for each checkpoint costs two more syncs.
+  // In pages: 8 MiB. Rarer than the default (1000), because each checkpoint costs two syncs.
   'wal_autocheckpoint = 2000',
 ]
 

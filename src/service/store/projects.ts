@@ -1,11 +1,11 @@
-// Projects, by name.
+// Projects: listed, found and created.
 
 import { randomUUID } from 'node:crypto'
 import { StartError } from '../start-error.ts'
 import type { ProjectRow, Store } from './database.ts'
 import { transact } from './transact.ts'
 
-/** Every project, by name. */
+/** All projects, in the order of their names. */
 export function listProjects(store: Store): Promise<ProjectRow[]> {
   return store.selectFrom('projects').selectAll().orderBy('name').execute()
 }
@@ -19,7 +19,7 @@ export async function projectNameOf(store: Store, id: string): Promise<string | 
   return found?.name
 }
 
-/** Throws a StartError on a name that fits no URL. */
+/** Throws a StartError on a name that cannot be a segment of a URL. */
 export function checkProjectName(name: string): void {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!/^[^/\u0000-\u001f\u007f]{1,255}$/u.test(name) || name === '.' || name === '..') {
@@ -27,7 +27,7 @@ export function checkProjectName(name: string): void {
   }
 }
 
-/** The project with its empty root folder, made where missing. Throws as `checkProjectName`. */
+/** Returns the project, created with an empty root folder if missing. Throws as `checkProjectName`. */
 export async function ensureProject(
   store: Store,
   name: string,

@@ -1,13 +1,13 @@
-// A file that keeps room on the disk, so that there is always enough to delete something: given up piece by piece when the
-// disk is full, made whole again when there is room. While it is not whole nothing is accepted that needs room.
+// A file that reserves disk space, so that deletions work on a full disk: it is cut piece by piece when they need space, and
+// filled up again when there is some. While it is not whole, the writer refuses all changes that need space.
 
 import { closeSync, ftruncateSync, openSync, statSync, statfsSync, truncateSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { randomFillSync } from 'node:crypto'
 
-/** Enough for a batch of deletions in the write-ahead log, and to bring that log into the database. */
+/** Enough for a batch of deletions in the write-ahead log, and for the checkpoint of that log. */
 const reserveBytes = 16 * 1024 * 1024
-/** Small: another program that fills the disk takes what it is quick enough to take of each. */
+/** Small, because another program that fills the disk may take part of each freed piece. */
 const pieceBytes = 1024 * 1024
 const retryMs = 1_000
 
@@ -24,24 +24,24 @@ export class Reserve {
     return this.#isWhole
   }
 
-  /** Not more than once a second. */
+  /** True if the last attempt to fill it, or the last cut, was more than a second ago. */
   get isDue(): boolean {
     return performance.now() - this.#triedAt >= retryMs
   }
 
-  /** True if the rest of the reserve would fit on the disk, were `bytes` more free. */
+  /** True if the missing part of the reserve would fit on the disk with `bytes` more of free space. */
   fits(bytes: number): boolean {
     const { bavail, bsize } = statfsSync(dirname(this.#file))
     return bavail * bsize + bytes >= reserveBytes - this.#size()
   }
 
-  /** Gets the room, if there is any. */
+  /** Fills the reserve up, if the disk has space. */
   make(): void {
     this.#triedAt = performance.now()
     this.#isWhole = this.#grow()
   }
 
-  /** Gives a piece to whoever takes it first. False where nothing is left. */
+  /** Frees a piece of disk space. Returns false if nothing is left. */
   giveUpPiece(): boolean {
     const size = this.#size()
     if (size === 0) return false
@@ -55,11 +55,11 @@ export class Reserve {
     return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  /** Adds what is missing; what there was stays where that cannot be. */
+  /** Adds the missing bytes, all or none. Returns true if the file is whole now. */
   #grow(): boolean {
     const before = this.#size()
     if (before === reserveBytes) return true
-    // Chance, for there are file systems on which zeros take no room.
+    // Random bytes, because zeros take no space on file systems that compress.
     const bytes = randomFillSync(Buffer.allocUnsafeSlow(pieceBytes))
     try {
       const fd = openSync(this.#file, 'a', 0o600)
@@ -69,7 +69,7 @@ export class Reserve {
         }
         return true
       } catch {
-        // Whatever is wrong with the disk: there is no room on it.
+        // Any error of the disk counts as no space.
         ftruncateSync(fd, before)
         return false
       } finally {

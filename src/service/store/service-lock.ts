@@ -1,15 +1,15 @@
-// One service per data folder. The lock is an open transaction on a tiny database of its own: the operating system lets
-// go of it when the process dies, however it dies.
+// The lock of a data folder: one service may use it. It is an open transaction on a tiny database of its own, so the operating
+// system releases it whenever the process dies.
 
 import { join } from 'node:path'
 import Libsql from 'libsql'
 import { StartError } from '../start-error.ts'
 
-/** Takes the folder; the answer gives it back. Throws a StartError naming it when another service holds it. */
+/** Locks the folder. Returns a function that releases it. Throws a StartError if another service has it. */
 export function lockDataDir(dataDir: string): () => void {
   const database = new Libsql(join(dataDir, 'service.lock'))
   try {
-    // Without a journal beside it, for which a full disk would have no room.
+    // In memory, because a full disk has no space for a journal file.
     database.exec('pragma journal_mode = MEMORY; begin exclusive')
   } catch (error) {
     database.close()

@@ -1,4 +1,4 @@
-// The table of small contents, by hash. Callers decide which contents are small, and know what refers to them.
+// The table of small contents, by SHA-256. Callers decide which contents are small, and know their references.
 
 import type { SmallContentsTable, Store } from './database.ts'
 import { prepared } from './prepared.ts'
@@ -6,11 +6,11 @@ import { prepared } from './prepared.ts'
 export async function addSmall(store: Store, content: SmallContentsTable): Promise<void> {
   await insert(store, content)
 }
-const insert = prepared((store, is: SmallContentsTable) =>
+const insert = prepared((store, content: SmallContentsTable) =>
   store
     .insertInto('small_contents')
-    .values({ sha256: is.sha256, bytes: is.bytes })
-    // A row that is there already is mostly the same, and nothing is written then; a damaged one is replaced.
+    .values({ sha256: content.sha256, bytes: content.bytes })
+    // An existing row is nearly always equal, and is not written again; a damaged one is replaced.
     .onConflict((conflict) =>
       conflict
         .column('sha256')
@@ -27,7 +27,7 @@ const select = prepared((store, is: { sha256: string }) =>
   store.selectFrom('small_contents').select('bytes').where('sha256', '=', is.sha256),
 )
 
-/** Answers those that were here. */
+/** Returns the hashes that were in the table. */
 export async function removeSmall(store: Store, sha256s: readonly string[]): Promise<string[]> {
   const rows = await store
     .deleteFrom('small_contents')
@@ -37,7 +37,7 @@ export async function removeSmall(store: Store, sha256s: readonly string[]): Pro
   return rows.map((row) => row.sha256)
 }
 
-/** Hashes in their order, those after `after`. */
+/** Up to `limit` hashes after `after`, in ascending order. */
 export async function listSmall(store: Store, after: string, limit: number): Promise<string[]> {
   const rows = await store
     .selectFrom('small_contents')

@@ -1,5 +1,5 @@
-// Deleted data leaves the files, too: free pages go back to the disk, and the write-ahead log, which still holds what
-// was written lately, is emptied. Soon after deletions, and not while they go on.
+// Frees the disk space of deleted data: free pages of the database go back to the file system, and the write-ahead log, which
+// still holds deleted data, is emptied. It runs two seconds after a deletion, once the deleted nodes are cleared.
 
 import { sql } from './kysely.ts'
 import type { Log } from '../../log.ts'
@@ -8,7 +8,7 @@ import type { Tidying } from './opened-store.ts'
 
 const pauseMs = 2_000
 const retryMs = 5_000
-/** Pages at once: 8 MiB, some 30 ms of the writer's time. */
+/** Pages per run: 8 MiB, about 30 ms of the writer's time. */
 const pagesAtOnce = 2_000
 
 export class FileTidying implements Tidying {
@@ -20,14 +20,14 @@ export class FileTidying implements Tidying {
   #hasFailed = false
   #isStopped = false
 
-  /** `whenCleared` resolves when what was deleted so far is cleared. */
+  /** `whenCleared` resolves when all nodes deleted so far are cleared. */
   constructor(store: Store, whenCleared: () => Promise<unknown>, log: Log) {
     this.#store = store
     this.#whenCleared = whenCleared
     this.#log = log
   }
 
-  /** Something was deleted. */
+  /** Schedules a run, unless one is scheduled. */
   ask(): void {
     if (this.#timer !== undefined || this.#isStopped) return
     this.#timer = setTimeout(
@@ -49,7 +49,7 @@ export class FileTidying implements Tidying {
     await this.#running
   }
 
-  /** Another program may have the database, or the disk is full: neither is for ever. */
+  /** Another program may have the lock, or the disk may be full: both pass. */
   #tryAgain(error: unknown): void {
     if (!this.#hasFailed) this.#log.warn({ error }, 'could not give back what was deleted; it is tried again')
     this.#hasFailed = true
@@ -60,11 +60,11 @@ export class FileTidying implements Tidying {
     await this.#whenCleared()
     await sql`pragma incremental_vacuum(${sql.raw(String(pagesAtOnce))})`.execute(this.#store)
     const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#store)
-    // A reader was in the way: the log is emptied once it is gone.
+    // A reader kept the log from being emptied, or more pages are free.
     if (rows[0]?.busy === 1 || (await this.#hasFreePages())) this.ask()
   }
 
-  /** In a database from before free pages could be given back they are kept, overwritten with zeroes. */
+  /** False without incremental auto_vacuum: an old database keeps its free pages, overwritten with zeros. */
   async #hasFreePages(): Promise<boolean> {
     const mode = await sql<{ auto_vacuum: number }>`pragma auto_vacuum`.execute(this.#store)
     if (mode.rows[0]?.auto_vacuum !== 2) return false

@@ -1,4 +1,4 @@
-// Transactions, and what the engines' error codes mean.
+// Transactions, and the meaning of the engines' error codes.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, type Transaction, sql } from './kysely.ts'
@@ -8,11 +8,12 @@ import { engineOf } from './engine-adapter.ts'
 
 const attempts = 6
 const pauseMs = 20
+/** Interval of statements that keep an open transaction from PostgreSQL's idle timeout. */
 const aliveMs = 10_000
-/** PostgreSQL: serialisation, a deadlock, a row that has just gone or come. SQLite has one writer and none of these. */
+/** PostgreSQL: serialisation failure, deadlock, a row just deleted or added. SQLite has one writer and no collisions. */
 const collisions = new Set(['40001', '40P01', '23503'])
 
-/** Runs `change` in one transaction, again when it collided with another one. Throws ServiceError 503 where that goes on. */
+/** Runs `change` in one transaction, and repeats it after a collision with another one. Throws ServiceError 503 after six collisions. */
 export async function transact<Tables, Result>(
   store: Kysely<Tables>,
   change: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -30,7 +31,7 @@ export async function transact<Tables, Result>(
   }
 }
 
-/** The same for a change of a project, when it is its turn. */
+/** As `transact`, for a change of a project, when it is its turn. */
 export function transactFor<Tables, Result>(
   store: Kysely<Tables>,
   projectId: string,
@@ -39,14 +40,14 @@ export function transactFor<Tables, Result>(
   return engineOf(store).inTurn(projectId, () => transact(store, change))
 }
 
-/** Runs a part of what is too long for one transaction. */
+/** Runs one part of a change that is too long for one transaction. */
 export type Step<Tables> = <Result>(
   change: (transaction: Transaction<Tables>) => Promise<Result>,
 ) => Promise<Result>
 
 /**
- * Gives `work` the steps of one change, between which it may use `store`, and others are served. Rows that a step has locked stay
- * so until the end where nodes share the store; elsewhere each step is a transaction of its own. Runs `work` again where it collided.
+ * Runs `work`, which makes a long change in steps; between steps it may use `store`, and other requests are served. On SQLite each
+ * step is a transaction of its own. On PostgreSQL all steps are one, so rows stay locked until the end, and a collision repeats `work`.
  */
 export function transactInSteps<Tables, Result>(
   store: Kysely<Tables>,
@@ -56,7 +57,6 @@ export function transactInSteps<Tables, Result>(
   if (engine.inLongTurn === undefined) return work((change) => transact(store, change))
   return engine.inLongTurn(() =>
     transact(store, async (transaction) => {
-      // The database ends a transaction that says nothing.
       const alive = setInterval(() => void sql`select 1`.execute(transaction).catch(() => undefined), aliveMs)
       try {
         return await work((change) => change(transaction))
@@ -67,18 +67,18 @@ export function transactInSteps<Tables, Result>(
   )
 }
 
-/** True when it may work when it is done again. */
+/** True if a repetition may succeed. */
 export function isCollision(error: unknown): boolean {
   return collisions.has(codeOf(error))
 }
 
-/** True when a unique constraint refused a row. */
+/** True if a unique constraint refused a row. */
 export function isUniqueViolation(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || code === '23505'
 }
 
-/** True when what a row refers to is gone, or what is to go is still referred to. */
+/** True if a foreign key refused: an added row refers to a missing one, or a deleted row is still referred to. */
 export function isReferenceViolation(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || code === '23503'

@@ -1,4 +1,4 @@
-// How much a project holds, kept by triggers with every row that comes and goes, and what it may hold.
+// The usage of projects, counted by triggers on every added and deleted row, and their quotas.
 
 import { type Kysely, sql } from './kysely.ts'
 import { type Limits, exceeds } from '../limits.ts'
@@ -7,6 +7,7 @@ import { type CountedText, bytesOf } from './counted-text.ts'
 import type { Store } from './database.ts'
 import { prepared } from './prepared.ts'
 
+/** `documents` is a count. `bytes` includes table rows and runs. */
 export interface Usage {
   readonly documents: number
   readonly bytes: number
@@ -15,7 +16,7 @@ export interface Usage {
 /** 0 is no limit. */
 export type Quota = Pick<Limits, 'projectBytes' | 'projectDocuments'>
 
-/** Undefined where there is none: most services have none, and every upload would carry it to the writer. */
+/** Undefined without limits, as in most services: every upload sends the quota to the writer. */
 export function quotaOf({ projectBytes, projectDocuments }: Limits): Quota | undefined {
   return projectBytes === 0 && projectDocuments === 0 ? undefined : { projectBytes, projectDocuments }
 }
@@ -29,7 +30,7 @@ async function readUsage(store: Store, projectId: string): Promise<Usage> {
   return usage ?? { documents: 0, bytes: 0 }
 }
 
-/** Before a document is received: how many bytes it may have. Throws ServiceError 507 when there is no room at all. */
+/** Returns how many bytes a document may have that is about to be received. Throws ServiceError 507 if the project is full. */
 export async function roomFor(store: Store, projectId: string, quota: Quota): Promise<number> {
   if (quota.projectBytes === 0 && quota.projectDocuments === 0) return Infinity
   const { documents, bytes } = await readUsage(store, projectId)
@@ -37,13 +38,13 @@ export async function roomFor(store: Store, projectId: string, quota: Quota): Pr
   return quota.projectBytes === 0 ? Infinity : quota.projectBytes - bytes
 }
 
-/** In the transaction that added a document: who came at the same time is counted. Throws ServiceError 507. */
+/** For the transaction that added a document: uploads that arrived meanwhile are counted, too. Throws ServiceError 507. */
 export async function checkQuota(store: Store, projectId: string, quota: Quota): Promise<void> {
   if (quota.projectBytes === 0 && quota.projectDocuments === 0) return
   checkUsage(await readUsage(store, projectId), quota)
 }
 
-/** The projects that hold most. */
+/** The `limit` projects with the most bytes. */
 export function listLargest(store: Store, limit: number): Promise<(Usage & { name: string })[]> {
   return store
     .selectFrom('usage')
@@ -64,7 +65,7 @@ function checkUsage({ documents, bytes }: Usage, { projectBytes, projectDocument
   if (exceeds(bytes, projectBytes)) throw fullProject()
 }
 
-/** A table of the counts, and triggers on `nodes`. PostgreSQL's triggers are functions of their own. */
+/** Creates the table of counts, and triggers on `nodes`; SQLite only (PostgreSQL: `postgres/migrations.ts`). */
 export async function createUsage(store: Kysely<unknown>): Promise<void> {
   await store.schema
     .createTable('usage')
@@ -77,7 +78,7 @@ export async function createUsage(store: Kysely<unknown>): Promise<void> {
     delete from usage where project_id = old.id; end`.execute(store)
 }
 
-/** Counts the rows of a table with `project_id` and `size`, those there are and those to come. */
+/** Counts the rows of a table with `project_id` and `size`: the present ones now, later ones by triggers. */
 export async function countRowsOf(store: Kysely<unknown>, table: string, condition: string): Promise<void> {
   const of = (row: string): ReturnType<typeof sql.raw> => sql.raw(`${row}.${condition}`)
   await sql`insert into usage (project_id, documents, bytes)
@@ -95,7 +96,7 @@ export async function countRowsOf(store: Kysely<unknown>, table: string, conditi
   )
 }
 
-/** Counts the bytes of texts, those there are and those to come; they are no documents. */
+/** Counts the bytes of texts, present ones now and later ones by triggers. They do not count as documents. */
 export async function countTextOf(store: Kysely<unknown>, counted: CountedText): Promise<void> {
   const { table, projectOf } = counted
   const bytes = (row: string): string => bytesOf(counted, row, (text) => `length(cast(${text} as blob))`)

@@ -1,9 +1,9 @@
-// The thread that writes. Changes that wait together share one transaction, so that they share one fsync; each stands
-// alone: one that throws is undone without harm to the others.
+// The writer thread. Waiting changes are grouped into one transaction, so that they share one fsync; a change that throws is
+// undone alone, without the others.
 //
 //   inbox ──changes, statements──→ group: begin immediate · each · commit
 //                                    └─one throws─→ rollback · the same again, with a savepoint each
-//         ──begin … end──────────→ session: nothing else until its end
+//         ──begin … end──────────→ session: no other request until its end
 
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,15 +20,15 @@ import { creationPragmas, writerPragmas } from './pragmas.ts'
 import { Reserve } from './reserve.ts'
 import type { WriterAnswer, WriterData, WriterRequest } from './writer-protocol.ts'
 
-/** Members of one transaction. */
+/** Most members of one transaction. */
 const maxGroup = 64
-/** Between two tries for the database while another program has it. */
+/** Pauses between attempts to get the lock of the database while another program has it. */
 const pauses: BackoffLimits = { firstMs: 1, longestMs: 50 }
 
 type Member = Extract<WriterRequest, { kind: 'change' | 'statement' }>
 
-/** Another program kept the database. */
-class Kept extends ServiceError {}
+/** Another program held the lock of the database for too long. */
+class LockedOutError extends ServiceError {}
 
 const port = parentPort!
 const { file, reserveFile, waitLimitMs, inPlace } = workerData as WriterData
@@ -47,7 +47,7 @@ port.on('message', (requests: readonly WriterRequest[]) => {
 for (let isOpen = true; isOpen;) {
   await nextMessages()
   const first = inbox[0]!
-  if (session !== undefined || first.kind === 'begin') await answer(takeOfSession(), runOfSession)
+  if (session !== undefined || first.kind === 'begin') await answer(takeSessionRequest(), runSessionRequest)
   else if (isMember(first)) port.postMessage(await runGroup(takeGroup()))
   else {
     inbox.shift()
@@ -57,27 +57,27 @@ for (let isOpen = true; isOpen;) {
 }
 port.close()
 
-/** Resolves when there is something to do now. */
+/** Resolves when a request can run now: with an open session only one of that session can. */
 async function nextMessages(): Promise<void> {
   for (;;) {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       inbox.push(...(next.message as readonly WriterRequest[]))
     }
-    if (session === undefined ? inbox.length > 0 : inbox.some(isOfSession)) return
+    if (session === undefined ? inbox.length > 0 : inbox.some(isOfOpenSession)) return
     await new Promise<void>((resolve) => (wake = resolve))
   }
 }
 
-function isOfSession(request: WriterRequest): boolean {
+function isOfOpenSession(request: WriterRequest): boolean {
   return 'session' in request && request.session === session
 }
 
-function takeOfSession(): WriterRequest {
-  const at = session === undefined ? 0 : inbox.findIndex(isOfSession)
+function takeSessionRequest(): WriterRequest {
+  const at = session === undefined ? 0 : inbox.findIndex(isOfOpenSession)
   return inbox.splice(at, 1)[0]!
 }
 
-/** Those in front that need no session. */
+/** Takes the first requests of the inbox that need no session. */
 function takeGroup(): Member[] {
   const group: Member[] = []
   while (group.length < maxGroup && inbox[0] !== undefined && isMember(inbox[0])) {
@@ -91,7 +91,7 @@ function isMember(request: WriterRequest): request is Member {
 }
 
 async function close(request: WriterRequest): Promise<void> {
-  // Its session ended with the thread that ran it.
+  // A request of a session whose transaction ended with an earlier thread.
   if (request.kind !== 'close') throw new Error('the transaction was given up')
   connection.close()
 }
@@ -108,18 +108,18 @@ async function answer(
 }
 
 /**
- * Requests behind it have waited as long, and are refused with it: each on its own would wait that long again, one
- * after the other.
+ * After a LockedOutError all waiting requests are refused, too: they have waited as long, and one after the other each would
+ * wait that long again.
  */
 function refuseWaiting(error: unknown): WriterAnswer[] {
-  if (!(error instanceof Kept)) return []
+  if (!(error instanceof LockedOutError)) return []
   const waits = (request: WriterRequest): boolean => isMember(request) || request.kind === 'begin'
   const refused = inbox.filter(waits)
   inbox.splice(0, inbox.length, ...inbox.filter((request) => !waits(request)))
   return refused.map(({ id }) => ({ id, error: carry(error) }))
 }
 
-async function runOfSession(request: WriterRequest): Promise<unknown> {
+async function runSessionRequest(request: WriterRequest): Promise<unknown> {
   if (request.kind === 'begin') {
     makeReserve()
     await begin()
@@ -127,13 +127,13 @@ async function runOfSession(request: WriterRequest): Promise<unknown> {
     return undefined
   }
   if (request.kind === 'statement') {
-    if (!reserve.isWhole && needsRoom(request.sql)) throw diskFull()
+    if (!reserve.isWhole && needsSpace(request.sql)) throw diskFull()
     return connection.execute(request.sql, request.parameters)
   }
   if (request.kind !== 'end') throw new TypeError(`not in a session: ${request.kind}`)
   session = undefined
   if (!request.isCommit) rollBack()
-  // A connection that was thrown away took its transaction with it.
+  // A connection that was closed after an error lost its transaction.
   else if (connection.isInTransaction) commit()
   else throw new Error('the transaction was given up')
   return undefined
@@ -144,7 +144,7 @@ async function runGroup(members: readonly Member[]): Promise<WriterAnswer[]> {
   if (reserve.isWhole) return runTogether(members)
   const answers: WriterAnswer[] = []
   for (const member of members) {
-    if (makesRoom(member)) answers.push(...(await runTogether([member])))
+    if (freesSpace(member)) answers.push(...(await runTogether([member])))
     else answers.push({ id: member.id, error: carry(diskFull()) })
   }
   return answers
@@ -154,21 +154,21 @@ async function runTogether(group: readonly Member[]): Promise<WriterAnswer[]> {
   try {
     return await inTransaction(group)
   } catch (error) {
-    if (error instanceof Kept)
+    if (error instanceof LockedOutError)
       return [...group.map(({ id }) => ({ id, error: carry(error) })), ...refuseWaiting(error)]
     const [first] = group
     if (group.length === 1 && first !== undefined) {
-      if (makesRoom(first) && isOfDisk(error)) return [await runWithReserve(first)]
-      return [failed(first, error)]
+      if (freesSpace(first) && isDiskError(error)) return [await runWithReserve(first)]
+      return [failureOf(first, error)]
     }
-    // One by one: what one of them lacks (room on the disk) another may not need.
+    // One by one: a member that needs disk space must not fail one that needs none.
     const answers: WriterAnswer[] = []
     for (const member of group) answers.push(...(await runTogether([member])))
     return answers
   }
 }
 
-/** Throws what ended the transaction, which left nothing. */
+/** Runs the group in one transaction. Throws the error that ended it; it is rolled back then. */
 async function inTransaction(group: readonly Member[]): Promise<WriterAnswer[]> {
   try {
     if (group.length === 1 && isOutsideTransactions(group[0]!)) {
@@ -184,37 +184,37 @@ async function inTransaction(group: readonly Member[]): Promise<WriterAnswer[]> 
   }
 }
 
-function failed({ id }: Member, error: unknown): WriterAnswer {
+function failureOf({ id }: Member, error: unknown): WriterAnswer {
   return { id, error: carry(isDiskFull(error) ? diskFull(error) : error) }
 }
 
 /**
- * The log begins anew in the room it has, once all of it is in the database; what that lacks comes from the reserve, as much as
- * it takes: a piece goes to the database at once, for others take whatever is free.
+ * Runs a deletion on a full disk. A checkpoint makes the whole log reusable; if it lacks space, the reserve gives up one piece
+ * after the other, and each is used at once, because other programs take whatever is free.
  */
 async function runWithReserve(member: Member): Promise<WriterAnswer> {
   for (;;) {
-    unlessOfDatabase(() => connection.control('pragma wal_checkpoint(passive)'))
+    ignoringDatabaseErrors(() => connection.control('pragma wal_checkpoint(passive)'))
     try {
       return (await inTransaction([member]))[0]!
     } catch (error) {
-      if (!isOfDisk(error) || !reserve.giveUpPiece()) return failed(member, error)
+      if (!isDiskError(error) || !reserve.giveUpPiece()) return failureOf(member, error)
     }
   }
 }
 
-/** Outside of transactions. */
+/** Fills the reserve up, if that is due. Only outside of transactions. */
 function makeReserve(): void {
   if (reserve.isWhole || !reserve.isDue) return
-  unlessOfDatabase(() => {
-    // Room that is given back may be gone the next moment, and deletions have only the log's own room then.
+  ignoringDatabaseErrors(() => {
+    // Only if the reserve fits then: another program may take the freed space, and deletions need that of the log.
     if (reserve.fits(connection.unusedBytes)) connection.shrink()
   })
   reserve.make()
 }
 
-/** Busy or full: then so be it. */
-function unlessOfDatabase(work: () => void): void {
+/** Runs `work`, and ignores errors of SQLite: the database may be locked, or the disk full. */
+function ignoringDatabaseErrors(work: () => void): void {
   try {
     work()
   } catch (error) {
@@ -222,25 +222,25 @@ function unlessOfDatabase(work: () => void): void {
   }
 }
 
-function makesRoom(member: Member): boolean {
+function freesSpace(member: Member): boolean {
   return member.kind === 'statement'
-    ? !needsRoom(member.sql)
+    ? !needsSpace(member.sql)
     : member.name === 'removeTree' || member.name === 'clearDetached' || member.name === 'removeSmall'
 }
 
-/** A checkpoint does: the database grows by what was only in its log. */
-function needsRoom(sql: string): boolean {
+/** True also for a checkpoint: the database grows by the pages that were only in its log. */
+function needsSpace(sql: string): boolean {
   return isCheckpoint(sql) || !/^\s*(?:delete|pragma|select)\b/i.test(sql)
 }
 
-/** Some of SQLite's complaints about its files come from a full disk too. */
-function isOfDisk(error: unknown): boolean {
+/** True for a full disk, and for SQLite's errors of its files that a full disk may cause. */
+function isDiskError(error: unknown): boolean {
   return isDiskFull(error) || /^SQLITE_(?:IOERR|CANTOPEN)/.test(codeOf(error))
 }
 
 /**
- * Mostly nobody throws, and savepoints cost a tenth of all else. Undefined, in a new transaction, where a member threw what
- * is its own affair.
+ * Runs all members without savepoints, which would add a tenth to the cost: errors are rare. If a member throws an error of its
+ * own, returns undefined in a new transaction, in which `runEachAlone` repeats the group.
  */
 async function runAll(group: readonly Member[]): Promise<WriterAnswer[] | undefined> {
   const answers: WriterAnswer[] = []
@@ -248,8 +248,8 @@ async function runAll(group: readonly Member[]): Promise<WriterAnswer[] | undefi
     for (const member of group) answers.push({ id: member.id, result: await runMember(member) })
     return answers
   } catch (error) {
-    // Alone it needs no savepoint: what it throws undoes the whole transaction.
-    if (group.length === 1 || !connection.isInTransaction || isOfDisk(error)) throw error
+    // A single member needs no savepoint: its error rolls the whole transaction back.
+    if (group.length === 1 || !connection.isInTransaction || isDiskError(error)) throw error
     connection.control('rollback')
     await begin()
     return undefined
@@ -262,7 +262,7 @@ async function runEachAlone(group: readonly Member[]): Promise<WriterAnswer[]> {
   return answers
 }
 
-/** Throws what ends the whole transaction; everything else is the member's own affair. */
+/** Runs a member in a savepoint, so that its error undoes only itself. Throws an error that ends the whole transaction. */
 async function runAlone(member: Member): Promise<WriterAnswer> {
   connection.execute('savepoint member', [])
   try {
@@ -270,7 +270,7 @@ async function runAlone(member: Member): Promise<WriterAnswer> {
     connection.execute('release member', [])
     return { id: member.id, result }
   } catch (error) {
-    if (!connection.isInTransaction || isOfDisk(error)) throw error
+    if (!connection.isInTransaction || isDiskError(error)) throw error
     connection.execute('rollback to member', [])
     connection.execute('release member', [])
     return { id: member.id, error: carry(error) }
@@ -282,14 +282,14 @@ async function runMember(member: Member): Promise<unknown> {
   return changes[member.name](store, member.argument as never)
 }
 
-/** SQLite runs these outside of transactions only. */
+/** True for statements that SQLite runs only outside of transactions. */
 function isOutsideTransactions(member: Member): boolean {
   return member.kind === 'statement' && /^\s*(?:pragma|vacuum)\b/i.test(member.sql)
 }
 
-/** Takes the database's write lock, and waits where another program has it. Throws ServiceError 503 without the files, Kept after `waitLimitMs`. */
+/** Waits for the write lock, and begins. Throws ServiceError 503 if a file is gone, LockedOutError after `waitLimitMs`. */
 async function begin(): Promise<void> {
-  const gone = inPlace.find((known) => !isInPlace(known))
+  const gone = inPlace.find((each) => !isInPlace(each))
   if (gone !== undefined)
     throw new ServiceError(503, `${basename(gone.path)} is not where it was: nothing is kept until it is`)
   const start = performance.now()
@@ -303,7 +303,9 @@ async function begin(): Promise<void> {
         throw error
       }
       if (performance.now() - start > waitLimitMs) {
-        throw new Kept(503, 'another program is writing to the database: try again', { cause: error })
+        throw new LockedOutError(503, 'another program is writing to the database: try again', {
+          cause: error,
+        })
       }
     }
     await sleep(doubledMs(attempts, pauses))

@@ -1,9 +1,9 @@
-// Everything that writes to the database goes through here, to a thread with a connection of its own: neither a commit's
-// fsync nor another program's lock ever stops the service's own thread.
+// Sends all writes to the embedded database to a thread with a connection of its own, so that neither the fsync of a commit nor
+// another program's lock ever blocks the serving thread.
 
 import { Worker } from 'node:worker_threads'
 import { siblingFile } from '../../sibling-file.ts'
-import { arrived } from './carried-error.ts'
+import { revive } from './carried-error.ts'
 import type { ChangeArgument, ChangeName, ChangeResult } from './changes.ts'
 import type { Answer } from './connection.ts'
 import type { WriterAnswer, WriterData, WriterRequest } from './writer-protocol.ts'
@@ -21,19 +21,19 @@ export class Writer {
   readonly #data: WriterData
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
-  /** Sent together at the end of the turn: a message costs as much as what it carries. */
+  /** Sent in one message at the end of the turn of the event loop, because each message is expensive. */
   #outbox: WriterRequest[] = []
   #lastId = 0
   #lastSession = 0
-  #otherChanges = 0
+  #otherChangeCount = 0
   #isClosed = false
 
-  /** `file`: the database's; `reserveFile` keeps room on its disk. */
+  /** `data.file` is the database; `data.reserveFile` reserves space on its disk (`reserve.ts`). */
   constructor(data: Omit<WriterData, 'waitLimitMs' | 'inPlace'> & Partial<WriterData>) {
     this.#data = { waitLimitMs, inPlace: [], ...data }
   }
 
-  /** Resolves with what the change answers when it is durable; rejects with what it throws, and nothing has happened then. */
+  /** Resolves with the result of the change when it is durable; if the change throws, it is undone and `run` rejects with its error. */
   run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>> {
     return this.#ask({ kind: 'change', name, argument })
   }
@@ -42,16 +42,16 @@ export class Writer {
     try {
       return await this.#ask({ kind: 'statement', sql, parameters, session })
     } finally {
-      this.#otherChanges++
+      this.#otherChangeCount++
     }
   }
 
-  /** Statements and transactions that are done. */
-  get otherChanges(): number {
-    return this.#otherChanges
+  /** Count of finished statements and transactions, `run` excepted. */
+  get otherChangeCount(): number {
+    return this.#otherChangeCount
   }
 
-  /** A transaction of several statements; everybody else waits for its end. */
+  /** Begins a transaction of several statements, and returns its session; all other requests wait for its end. */
   async begin(): Promise<number> {
     const session = ++this.#lastSession
     await this.#ask({ kind: 'begin', session })
@@ -62,11 +62,11 @@ export class Writer {
     try {
       await this.#ask({ kind: 'end', session, isCommit })
     } finally {
-      this.#otherChanges++
+      this.#otherChangeCount++
     }
   }
 
-  /** Requests made before are carried out first. */
+  /** Ends the thread after all earlier requests. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     if (this.#worker !== undefined) await this.#ask({ kind: 'close' }).catch(() => undefined)
@@ -81,7 +81,7 @@ export class Writer {
       const isIdle = this.#waiting.size === 0
       this.#waiting.set(id, { resolve, reject })
       this.#outbox.push({ ...request, id })
-      // A writer that has nothing to do begins at once.
+      // An idle writer gets the request without delay.
       if (isIdle) this.#send()
       else if (this.#outbox.length === 1) setImmediate(() => this.#send())
     })
@@ -103,7 +103,7 @@ export class Writer {
     worker.on('message', (answers: readonly WriterAnswer[]) => {
       for (const answer of answers) this.#answered(answer)
     })
-    // Whatever ended it: nobody is left waiting, and the next request starts another.
+    // If the thread dies, all waiting requests are rejected, and the next request starts another one.
     let cause: unknown
     worker.on('error', (error) => (cause = error))
     worker.on('exit', () => {
@@ -117,7 +117,7 @@ export class Writer {
   #answered(answer: WriterAnswer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
-    if ('error' in answer) waiting?.reject(arrived(answer.error))
+    if ('error' in answer) waiting?.reject(revive(answer.error))
     else waiting?.resolve(answer.result as never)
   }
 }

@@ -1,12 +1,12 @@
-// The JSON of what a run answers, if that is of a size that can be sent: one long value of one row may be the answer to
-// thousands of items.
+// The JSON of a run's result, unless it is too large to send: one long value of one asset may be the match of thousands of
+// items.
 
-/** UTF-16 units, of text and names; what is sent has up to six bytes for each. */
+/** UTF-16 units of texts and names; each takes up to six bytes in the response. */
 const maxChars = 16 * 1024 * 1024
-/** Units that a value costs besides its text. */
+/** Units that each value counts besides its text. */
 const valueChars = 4
 
-/** Throws RangeError, having made nothing, for an answer that is too large. */
+/** Returns the JSON. Throws RangeError for a result that is too large, before any text is made. */
 export function answerText(data: Readonly<Record<string, unknown>>): string {
   let left = maxChars
   const count = (value: unknown): void => {

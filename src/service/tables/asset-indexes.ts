@@ -1,13 +1,13 @@
-// Indexes of the tables reconciled lately. Assets are only ever added, so an index is brought up to date by the rows that
-// follow those it has.
+// Indexes of recently reconciled tables. Assets are only added, never changed, so an index is updated by adding the rows after
+// its last one.
 
 import { GrowingIndex } from '../reconcile/asset-index.ts'
 import { loadAssets } from './assets-store.ts'
 import type { TablesStore } from './database.ts'
 
-/** Tables kept; one of 10,000 assets takes some tens of megabytes. */
+/** Tables with an index in memory; that of 10,000 assets takes some tens of megabytes. */
 const maxTables = 4
-/** Rows read at once. */
+/** Rows per query. */
 const pageRows = 10_000
 
 export class AssetIndexes {
@@ -18,10 +18,10 @@ export class AssetIndexes {
     this.#store = store
   }
 
-  /** At least the first `count` assets of the table. */
+  /** Returns an index of at least the first `count` assets of the table. */
   async get(tableId: string, count: number): Promise<GrowingIndex> {
     const index = this.#recent.get(tableId) ?? new GrowingIndex()
-    // Not kept while it grows: what fails half-way is made anew.
+    // Out of the cache while it grows, so that an index that failed half-way is not used again.
     this.#recent.delete(tableId)
     while (index.assets.length < count) {
       const from = index.assets.length

@@ -1,4 +1,4 @@
-// Rows forwarded into a table. They are added, never changed: `asset_count` says which ones a reader has seen.
+// Assets: the rows forwarded into a table. They are added, never changed; readers see those with a number below `asset_count`.
 
 import { randomUUID } from 'node:crypto'
 import type { Asset } from '../reconcile/asset-index.ts'
@@ -11,19 +11,19 @@ import type { TableRow, TablesDatabase, TablesStore } from './database.ts'
 import type { ForwardBody } from './schemas.ts'
 import { type InferredSchema, inferSchema } from './table-schema.ts'
 
-/** Rows per statement: mostly the same number, so that a statement is prepared once. */
+/** Rows per statement: a fixed number, so that the statement is prepared only once. */
 const rowsPerStatement = 200
-/** Their fields: so many take some 5 ms, and between two statements others are served. */
+/** Fields per statement, which then takes about 5 ms; other requests are served between statements. */
 const fieldsPerStatement = 10_000
-/** Added in one transaction: up to 50 ms, for which others who write wait. */
+/** Slices (statements) in one transaction: other writers wait for it, up to 50 ms. */
 const slicesAtOnce = 5
-/** Names and types of a table's fields: each forward reads and writes them. */
+/** Characters of the JSON of a table's fields, which each forward reads and writes. */
 const maxFieldsChars = 256 * 1024
 
 /**
- * Adds all of them or none, and answers their ids in the same order. Rows count from the moment the table's `asset_count` says so: many
- * are added a few at a time ahead of that, so that others who write are not kept waiting. Throws ServiceError 413 for too many fields,
- * 507 beyond the quota.
+ * Adds all items or none. Returns their ids in the same order. Many rows are added in several transactions, so that other writers
+ * need not wait; readers see none of them until the last one raises `asset_count`. Throws ServiceError 413 for too many fields, 507
+ * beyond the quota.
  */
 export async function addAssets(
   store: TablesStore,
@@ -44,12 +44,12 @@ export async function addAssets(
   return engine.tables.exclusive([id], () =>
     transactInSteps(store, async (step) => {
       const ids: string[] = []
-      const aside = (change: (rows: TablesStore) => Promise<void>): Promise<void> =>
+      const outside = (change: (rows: TablesStore) => Promise<void>): Promise<void> =>
         engine.inTurn(projectId, () => change(store))
       try {
-        return await addSlices({ ...addTo, step, counted: 0 }, slices, aside, ids)
+        return await addSlices({ ...addTo, step, counted: 0 }, slices, outside, ids)
       } catch (error) {
-        // Rows left in spite of this go when the next are added.
+        // Rows that remain all the same are removed by the next forward (`removeAhead`).
         await removeRows(store, ids).catch(() => undefined)
         throw error
       }
@@ -62,20 +62,20 @@ interface AddTo {
   readonly projectId: string
   readonly quota: Quota
   readonly step: Step<TablesDatabase>
-  /** So many count from the first step on, for all steps are of one transaction. */
+  /** Rows that the first step adds to `asset_count`: all if there is only one transaction, else 0. */
   readonly counted: number
 }
 
-/** `ids`: of the rows added so far. */
+/** `outside` runs a change outside of the steps. `ids` collects the ids of the rows added so far. */
 async function addSlices(
   { id: tableId, projectId, quota, step, counted }: AddTo,
   slices: readonly ForwardBody['data'][],
-  aside: (change: (store: TablesStore) => Promise<void>) => Promise<void>,
+  outside: (change: (store: TablesStore) => Promise<void>) => Promise<void>,
   ids: string[] = [],
 ): Promise<string[]> {
   const table = await step((transaction) => lockTable(transaction, tableId, counted))
   const start = table.asset_count - counted
-  if (table.ahead !== null) await aside((rows) => removeAhead(rows, tableId, start))
+  if (table.ahead !== null) await outside((rows) => removeAhead(rows, tableId, start))
   let fields = JSON.parse(table.inferred) as InferredSchema
   for (const slice of slices) {
     const first = start + ids.length
@@ -91,7 +91,7 @@ async function addSlices(
       slice.map((item) => item.row_data),
     )
     for (const { id } of rows) ids.push(id)
-    await aside(async (assets) => void (await assets.insertInto('assets').values(rows).execute()))
+    await outside(async (assets) => void (await assets.insertInto('assets').values(rows).execute()))
   }
   const inferred = JSON.stringify(fields)
   if (inferred.length > Math.max(maxFieldsChars, table.inferred.length))
@@ -109,8 +109,8 @@ async function addSlices(
 }
 
 /**
- * Locks the table: no other transaction adds rows from here on. `ahead`: a row that is not counted yet. Throws
- * ServiceError 404.
+ * Adds `counted` to `asset_count`, which locks the table's row: no other transaction adds rows until the end of this one. `ahead`
+ * is the id of a row beyond the count. Throws ServiceError 404.
  */
 async function lockTable(
   transaction: TablesStore,
@@ -137,7 +137,7 @@ async function lockTable(
   return table
 }
 
-/** Of who was killed before the end. */
+/** Removes rows beyond the count, which a forward left that was killed before its end. */
 async function removeAhead(store: TablesStore, tableId: string, count: number): Promise<void> {
   for (;;) {
     const ahead = store
@@ -174,7 +174,7 @@ function* slicesOf(items: ForwardBody['data']): Generator<ForwardBody['data']> {
   yield items.slice(start)
 }
 
-/** The assets from number `from` up to before `to`, in order of arrival. */
+/** The assets with numbers from `from` to `to - 1`, in order of arrival. */
 export async function loadAssets(
   store: TablesStore,
   tableId: string,

@@ -1,5 +1,5 @@
-// The tables of this part of the store: tables of a project, what was forwarded into them, documents they keep, and runs.
-// Same rules as the rest of the store: ids are uuids kept as text, times are epoch milliseconds, JSON is text.
+// The database tables for the tables of a project, their assets and documents, and runs. As in the rest of the store, ids are
+// uuids stored as text, times are epoch milliseconds, and JSON is text.
 
 import type { Kysely, Selectable } from '../store/kysely.ts'
 import type { Database, Store } from '../store/database.ts'
@@ -19,11 +19,11 @@ export interface TablesTable {
   name: string
   kind: TableKind
   created_at: number
-  /** JSON object, as given. */
+  /** JSON object, as the client sent it. */
   settings: string
   /** JSON: the fields seen in forwarded rows (`InferredSchema`). */
   inferred: string
-  /** Grows with every forward: the number of the next asset, and what an index is valid for. */
+  /** The number of the next asset; an index is valid for the assets below it. */
   asset_count: number
 }
 
@@ -45,18 +45,18 @@ export interface DocumentsTable {
   mimetype: string
   /** Bytes. */
   size: number
-  /** SHA-256 of the content, hexadecimal; null under zero retention: the bytes were not kept. */
+  /** SHA-256 of the content, hexadecimal; null under zero retention: the bytes were not stored. */
   blob: string | null
   created_at: number
 }
 
-/** A reconciliation: a task that waits (`pending`), or a run that is over. */
+/** A reconciliation: a task that waits (`pending`), or a finished run. */
 export interface RunsTable {
   id: string
   table_id: string
   status: 'pending' | 'done' | 'error'
   created_at: number
-  /** JSON: the input as it came. */
+  /** JSON: the input, as the client sent it. */
   input: string
   /** JSON object; null while pending. */
   data: string | null
@@ -67,7 +67,7 @@ export type TablesStore = Kysely<TablesDatabase>
 export type TableRow = Selectable<TablesTable>
 export type DocumentRow = Selectable<DocumentsTable>
 
-/** The same store, with these tables known. */
+/** The same store, typed with these tables. */
 export function tablesStore(store: Store): TablesStore {
   return store.withTables<Omit<TablesDatabase, keyof Database>>()
 }

@@ -1,4 +1,4 @@
-// Stored documents on their way to be read into rows: which are rows at all, and their bytes.
+// Loads the stored documents of a run, and finds out the row format of each.
 
 import { buffer } from 'node:stream/consumers'
 import { DamagedContentError, checked, damagedDocument } from '../blobs/intact.ts'
@@ -9,10 +9,10 @@ import { ServiceError } from '../service-error.ts'
 import type { DocumentRow } from './database.ts'
 import type { DocumentBytes } from './matching-task.ts'
 
-/** Of all documents of one run: rows of more than this belong into several runs. */
+/** Bytes of all documents of one run together. */
 const maxBytes = 64 * 1024 * 1024
 
-/** Throws RowsError, with the document's name, where there are no rows to be had, ServiceError 413 above 64 MB. */
+/** Throws RowsError, with the document's name, for one that has no row format or no stored content, ServiceError 413 above 64 MB. */
 export async function loadDocuments(
   context: ServiceContext,
   documents: readonly DocumentRow[],
@@ -26,7 +26,7 @@ export async function loadDocuments(
 
 async function loadDocument(context: ServiceContext, document: DocumentRow): Promise<DocumentBytes> {
   const { filename, mimetype, size, blob } = document
-  // Word processors and old clients send rows under a general type: then the name decides.
+  // Editors and old clients send row files as text/plain: then the name decides.
   const format =
     rowFormatOfMimetype(mimetype) ?? (mimetype === 'text/plain' ? rowFormatOfName(filename) : undefined)
   if (format === undefined)

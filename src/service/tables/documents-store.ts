@@ -1,4 +1,4 @@
-// Documents kept by storage tables. The bytes are in the blob store; here is what is known of them.
+// Documents of storage tables: their metadata. The bytes are in the blob store.
 
 import { randomUUID } from 'node:crypto'
 import { transactFor } from '../store/transact.ts'
@@ -9,7 +9,7 @@ import { type NewTable, createTable } from './tables-store.ts'
 
 export type NewDocument = Pick<DocumentRow, 'filename' | 'mimetype' | 'size' | 'blob'>
 
-/** Makes the table with its document, both or neither. Throws ServiceError 409 as `createTable`, 507 beyond the quota. */
+/** Creates the table with its document, both or neither. Throws ServiceError 409 or 413 as `createTable`, 507 beyond the quota. */
 export async function createStorageTable(
   store: TablesStore,
   table: NewTable,
@@ -34,7 +34,7 @@ export async function createStorageTable(
   })
 }
 
-/** Undefined unless a storage table of the project holds it. */
+/** Undefined unless a storage table of the project has the document. */
 export function findDocument(
   store: TablesStore,
   projectId: string,
@@ -48,7 +48,7 @@ export function findDocument(
     .executeTakeFirst()
 }
 
-/** Those of `blobs` that some document refers to. */
+/** Returns the `blobs` (SHA-256) that some document refers to. */
 export async function findDocumentBlobs(store: TablesStore, blobs: readonly string[]): Promise<string[]> {
   const rows = await store
     .selectFrom('documents')

@@ -1,4 +1,5 @@
-// Places for work that takes long, by turns: however much one asks for, others come next, and one place is always theirs.
+// Limits concurrent long work, and shares it fairly between names: each name waits in a queue of its own, the queues take turns,
+// and the last free place never goes to a name that has one.
 
 interface Waiting {
   begin(): void
@@ -7,43 +8,44 @@ interface Waiting {
 
 export class FairTurns {
   readonly #places: number
-  readonly #most: number
+  readonly #maxWaiting: number
   readonly #tooMany: () => Error
-  /** Names in the order of their next turns, with what waits under each. */
+  /** Waiting work by name; the names are in the order of their next turns. */
   readonly #queues = new Map<string, Waiting[]>()
-  readonly #working = new Map<string, number>()
+  /** Count of running work by name. */
+  readonly #running = new Map<string, number>()
   #isClosed = false
 
-  /** At most `most` wait, and who has most of them waiting is refused with `tooMany`. */
-  constructor(places: number, most: number, tooMany: () => Error) {
+  /** `places`: concurrent work. Beyond `maxWaiting` the name with most waiting work loses its latest, with `tooMany()`. */
+  constructor(places: number, maxWaiting: number, tooMany: () => Error) {
     this.#places = places
-    this.#most = most
+    this.#maxWaiting = maxWaiting
     this.#tooMany = tooMany
   }
 
-  /** Runs `work` when it is the turn of `name`. Throws the signal's reason where that comes first; `work` has to obey it on its own. */
+  /** Runs `work` when it is the turn of `name`. Throws the signal's reason if it aborts first; `work` has to watch it itself. */
   async take<Result>(name: string, work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted()
     await this.#turn(name, signal)
     try {
       return await work()
     } finally {
-      const left = (this.#working.get(name) ?? 0) - 1
-      if (left > 0) this.#working.set(name, left)
-      else this.#working.delete(name)
+      const left = (this.#running.get(name) ?? 0) - 1
+      if (left > 0) this.#running.set(name, left)
+      else this.#running.delete(name)
       this.#next()
     }
   }
 
-  get waiting(): number {
+  get waitingCount(): number {
     return sum([...this.#queues.values()].map(({ length }) => length))
   }
 
-  get working(): number {
-    return sum(this.#working.values())
+  get runningCount(): number {
+    return sum(this.#running.values())
   }
 
-  /** No turn comes any more. */
+  /** Starts no more work; waiting work waits until its signal aborts. */
   close(): void {
     this.#isClosed = true
   }
@@ -74,24 +76,24 @@ export class FairTurns {
   #next(): void {
     for (const [name, [first]] of this.#queues) {
       if (this.#isClosed || first === undefined || !this.#mayBegin(name)) continue
-      this.#working.set(name, (this.#working.get(name) ?? 0) + 1)
+      this.#running.set(name, (this.#running.get(name) ?? 0) + 1)
       const rest = this.#waitingOf(name).slice(1)
-      // Behind all others.
+      // Behind all other names.
       this.#queues.delete(name)
       if (rest.length > 0) this.#queues.set(name, rest)
       first.begin()
     }
   }
 
-  /** The last free place is for a name that has none. */
+  /** The last free place is for a name without running work. */
   #mayBegin(name: string): boolean {
-    const free = this.#places - this.working
-    return free > 1 || (free === 1 && !this.#working.has(name))
+    const free = this.#places - this.runningCount
+    return free > 1 || (free === 1 && !this.#running.has(name))
   }
 
-  /** The newcomer, or the latest of the name that has more waiting, where too many do. */
+  /** If too many wait, refuses the latest of the name that has most waiting; the newcomer, unless another has more. */
   #refuseOne(newcomer: string): void {
-    if (this.waiting <= this.#most) return
+    if (this.waitingCount <= this.#maxWaiting) return
     let most = newcomer
     for (const [name, { length }] of this.#queues) if (length > this.#waitingOf(most).length) most = name
     const latest = this.#waitingOf(most).at(-1)!

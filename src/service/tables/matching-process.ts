@@ -1,4 +1,4 @@
-// A process that parses documents and matches: whatever it takes, and whatever becomes of it, the service goes on serving.
+// The process that parses documents and matches rows. The service goes on serving, even if this process crashes.
 
 import { readSync } from 'node:fs'
 import { RowsError, TooManyRowsError } from '../../rows/row.ts'
@@ -18,7 +18,7 @@ const standardInput = 0
 let opened: Promise<AssetIndexes> | undefined
 
 serveTasks(async ({ place, documents, ...task }: MatchingOrder) => {
-  // First of all: what is left in the pipe would be read for the next one.
+  // Before anything can fail: bytes left in the pipe would be read as those of the next task.
   const read = documents.map(({ length, ...document }) => ({ ...document, bytes: readBytes(length) }))
   return answerOf(async () => {
     opened ??= openIndexes(place)
@@ -26,7 +26,7 @@ serveTasks(async ({ place, documents, ...task }: MatchingOrder) => {
   })
 })
 
-/** Throws at the end of the pipe: the service is gone. */
+/** Throws at the end of the pipe, when the service has ended. */
 function readBytes(length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   for (let at = 0; at < length;) {
@@ -52,7 +52,7 @@ async function match(
   } catch (error) {
     if (error instanceof TooManyRowsError) return { kind: 'too many', message: error.message }
     if (error instanceof RangeError)
-      return { kind: 'too many', message: isStackFull(error) ? tooDeep : error.message }
+      return { kind: 'too many', message: isStackOverflow(error) ? tooDeep : error.message }
     if (!(error instanceof RowsError)) throw error
     return {
       kind: 'unreadable',
@@ -62,8 +62,8 @@ async function match(
   }
 }
 
-/** V8 throws this where code that looks into nested values reaches the end of its stack. */
-function isStackFull({ message }: RangeError): boolean {
+/** True for the RangeError of a stack overflow, which comes from deeply nested values. */
+function isStackOverflow({ message }: RangeError): boolean {
   return message.startsWith('Maximum call stack')
 }
 

@@ -1,17 +1,17 @@
-// The task and the answer of a run, as they travel between processes.
+// Messages between the service and the processes that match: the task of a run, and its result.
 
 import type { RowFormat } from '../../rows/row-format.ts'
 import type { StorePlace } from '../store/opened-store.ts'
 
 export interface MatchingTask {
   readonly tableId: string
-  /** Assets to match against: those the table has. */
+  /** Number of assets to match against: the first ones of the table. */
   readonly assetCount: number
   readonly data: Readonly<Record<string, unknown>>
   readonly documents: readonly DocumentBytes[]
 }
 
-/** A task on its way: the bytes of its documents come by standard input, in order, without a copy. */
+/** The message of a task. The bytes of its documents follow on standard input, in order, which saves a copy. */
 export interface MatchingOrder extends Omit<MatchingTask, 'documents'> {
   readonly place: StorePlace
   readonly documents: readonly (Omit<DocumentBytes, 'bytes'> & { readonly length: number })[]
@@ -23,9 +23,9 @@ export interface DocumentBytes {
   readonly bytes: Uint8Array
 }
 
-/** `data` is JSON already: to copy a large object from process to process, and to write it, stops those who serve. */
+/** `data` is JSON text: copying and serializing a large object would block the serving thread. */
 export type MatchingAnswer =
   | { readonly kind: 'done'; readonly data: string; readonly reasoning: string }
-  /** A document holds no rows. */
+  /** A document could not be read into rows. */
   | { readonly kind: 'unreadable'; readonly data: string; readonly reasoning: string }
   | { readonly kind: 'too many'; readonly message: string }

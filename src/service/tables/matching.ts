@@ -1,4 +1,4 @@
-// The processes that parse documents and match, with limits to time and memory: one run may fail, the service not.
+// Runs reconciliations in processes with limits of time and memory, so that a run may fail without harm to the service.
 
 import type { Log } from '../../log.ts'
 import { abortable } from '../../abortable.ts'
@@ -11,11 +11,11 @@ import type { DocumentBytes, MatchingAnswer, MatchingOrder, MatchingTask } from 
 import { ProcessEndedError, TaskProcesses } from './task-processes.ts'
 
 interface Bounds {
-  /** From being asked for to its end. The interface speaks of runs under 60 seconds. */
+  /** Milliseconds of a run, its wait included. The interface describes runs of less than 60 seconds. */
   readonly runMs: number
-  /** Of one process's heap: its indexes, and the run under way. 0 is no limit. */
+  /** Heap bytes of one process: its indexes, and the run under way. 0 is no limit. */
   readonly bytes: number
-  /** Runs at a time, each in a process. 0 is no limit. */
+  /** Concurrent runs, each in a process. 0 is no limit. */
   readonly threads: number
 }
 
@@ -25,18 +25,18 @@ const defaultBounds: Bounds = {
   threads: defaultLimits.matchingThreads,
 }
 const maxWaitingRuns = 64
-/** A process that idles so long gives back its memory. */
+/** An idle process ends after this time, to free its memory. */
 const idleMs = 10 * 60_000
 
 export class Matching {
-  /** Documents are loaded by whose turn it is: those who wait hold nothing but their request. */
+  /** Documents are loaded when the turn comes: a waiting run has only its request in memory. */
   readonly #turns: FairTurns
   readonly #processes: TaskProcesses<MatchingOrder, MatchingAnswer>
   readonly #place: StorePlace
   readonly #runMs: number
   readonly #log: Log
 
-  /** `place`: of the store. Processes begin when there is something to do. */
+  /** `place`: of the store. Processes start with the first runs. */
   constructor(place: StorePlace, log: Log, bounds: Partial<Bounds> = {}) {
     const { runMs, bytes, threads } = { ...defaultBounds, ...bounds }
     this.#place = place
@@ -50,8 +50,8 @@ export class Matching {
   }
 
   /**
-   * Loads the documents when it is the run's turn; `keyId` is whose. Throws what `load` throws, ServiceError 413 when the run is too
-   * large, or takes too long or too much memory; 503 when too many wait; a ProcessEndedError when its process dies or cannot begin.
+   * Loads the documents and matches when it is the turn of `keyId`: keys take turns. Throws errors of `load`; ServiceError 413 if
+   * the run needs too much memory or time, 503 if too many wait; ProcessEndedError if its process dies or cannot start.
    */
   async run(
     keyId: string,
@@ -59,12 +59,12 @@ export class Matching {
     load: () => Promise<DocumentBytes[]> = () => Promise.resolve([]),
   ): Promise<MatchingAnswer> {
     const signal = AbortSignal.timeout(this.#runMs)
-    let begunMs = Infinity
+    let startedMs = Infinity
     const turn = this.#turns.take(
       keyId,
       async () => {
-        // The place is taken until all that was begun is gone, however long ago the run was refused.
-        begunMs = performance.now()
+        // The place stays taken until its process is free or gone, also after the run was refused.
+        startedMs = performance.now()
         return this.#match(task, await load(), signal)
       },
       signal,
@@ -72,8 +72,8 @@ export class Matching {
     try {
       return await abortable(turn, signal)
     } catch (error) {
-      // Whose turn came late has less to blame itself for than those before it.
-      const isOwnFault = (performance.now() - begunMs) * 2 >= this.#runMs
+      // A run that waited for more than half of its time is not to blame, but those before it.
+      const isOwnFault = (performance.now() - startedMs) * 2 >= this.#runMs
       if (error === signal.reason) throw isOwnFault ? tooLong(this.#runMs) : tooMany()
       if (!(error instanceof ProcessEndedError)) throw error
       this.#log.warn({ error }, 'a process for reconciliation ended')
@@ -81,12 +81,12 @@ export class Matching {
     }
   }
 
-  /** Runs that wait for their turn, and those under way. */
+  /** Counts of runs. */
   get load(): { readonly waiting: number; readonly running: number } {
-    return { waiting: this.#turns.waiting, running: this.#turns.working }
+    return { waiting: this.#turns.waitingCount, running: this.#turns.runningCount }
   }
 
-  /** Runs that wait get no turn any more, and those under way are given up at once. */
+  /** Starts no more runs, and kills those under way. */
   close(): void {
     this.#turns.close()
     this.#processes.close()

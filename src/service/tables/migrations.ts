@@ -1,4 +1,4 @@
-// The history of the tables in `database.ts`. An entry is never changed once released; the next one follows.
+// Migrations to the tables in `database.ts`. A released one is never changed; a new one follows it.
 
 import type { Kysely, Migration } from '../store/kysely.ts'
 import { countedTexts } from '../store/counted-text.ts'
@@ -12,17 +12,17 @@ export const tableMigrations: Readonly<Record<string, Migration>> = {
   '0005_runs_by_time': { up: indexRunsByTime },
 }
 
-/** Tables, their rows and runs take room like documents. */
+/** Tables, their rows and runs count towards the quota of a project, like documents. */
 async function countTables(store: Kysely<unknown>): Promise<void> {
   for (const counted of countedTexts) await countTextOf(store, counted)
 }
 
-/** Old runs are removed. */
+/** For the removal of old runs. */
 async function indexRunsByTime(store: Kysely<unknown>): Promise<void> {
   await store.schema.createIndex('runs_time').on('runs').column('created_at').execute()
 }
 
-/** Tables are listed a page at a time. */
+/** For the listing of tables, page by page. */
 async function indexTablesByTime(store: Kysely<unknown>): Promise<void> {
   await store.schema
     .createIndex('tables_time')
@@ -42,7 +42,7 @@ async function createTables(store: Kysely<unknown>): Promise<void> {
     .addColumn('settings', 'text', (column) => column.notNull())
     .addColumn('inferred', 'text', (column) => column.notNull())
     .addColumn('asset_count', 'bigint', (column) => column.notNull())
-    // Decides who of two creators was first.
+    // Decides which of two requests was first.
     .addUniqueConstraint('tables_name', ['project_id', 'name'])
     .execute()
   await store.schema

@@ -1,4 +1,4 @@
-// POST /projects/{project_name}/tables/{table_id}/reconcile, …/tasks and …/forward: what reconcile tables do.
+// POST /projects/{project_name}/tables/{table_id}/reconcile, …/tasks and …/forward: the operations of reconcile tables.
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'

@@ -1,5 +1,5 @@
-// Tables and runs that go, with all that is in them, in batches between which others are served. The interface shows no
-// endpoint for it: it is for whoever runs the service.
+// Removal of tables and runs with all their rows, in batches; other requests are served between batches. The interface has no
+// endpoint for this: the administrator of the service does it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../store/database.ts'
@@ -8,34 +8,34 @@ import { isCollision, isReferenceViolation, transactInSteps } from '../store/tra
 import { type TablesStore, tablesStore } from './database.ts'
 
 const batchRows = 1_000
-/** Some minutes, for requests that had begun. */
+/** Some minutes of passes, until earlier requests have ended. */
 const maxPasses = 10_000
 const pauseMs = 20
 
-/** `collect` is told of content that lost its last reference. */
+/** Called with the SHA-256 of contents that lost a reference. */
 export type Collect = (sha256s: string[]) => void
 
-/** Runs `pass` again while it meets rows that are added by requests that were let in before. */
+/** Repeats `pass` while it collides with rows that earlier requests still add. */
 export async function untilGone(pass: () => Promise<void>): Promise<void> {
   for (let count = 1; ; count++) {
     try {
       await pass()
       return
     } catch (error) {
-      const isMet = isReferenceViolation(error) || isCollision(error)
-      if (!isMet || count === maxPasses) throw error
+      const hasCollided = isReferenceViolation(error) || isCollision(error)
+      if (!hasCollided || count === maxPasses) throw error
       await sleep(pauseMs)
     }
   }
 }
 
-/** Readers see a table without rows first, then none; where nodes share the store, whoever would add rows waits for the end. */
+/** Readers see first a table without rows, then no table. On PostgreSQL requests that would add rows wait for the end. */
 export async function removeTable(store: Store, id: string, collect: Collect): Promise<void> {
   const engine = engineOf(store)
   await engine.tables.exclusive([id], () =>
     untilGone(() =>
       transactInSteps(tablesStore(store), async (step) => {
-        // More than the update of a row would lock: a row that refers to it needs a part of that lock.
+        // A stronger lock than that of an update: it also keeps out new rows that refer to the table.
         if (engine.inLongTurn !== undefined)
           await step((rows) =>
             rows.selectFrom('tables').select('id').where('id', '=', id).forUpdate().execute(),
@@ -50,7 +50,7 @@ export async function removeTable(store: Store, id: string, collect: Collect): P
   )
 }
 
-/** Runs one batch. */
+/** Runs one batch as a change. */
 type Batch = <Result>(change: (rows: TablesStore) => Promise<Result>) => Promise<Result>
 
 /** Removes the runs, assets and documents of these tables; the tables stay. */
@@ -69,7 +69,7 @@ export async function removeRowsOf(ids: readonly string[], collect: Collect, bat
   collect(documents.flatMap(({ blob }) => blob ?? []))
 }
 
-/** Runs, and tasks that wait, of these tables or of all, made before a time (epoch milliseconds) or at any; answers how many. */
+/** Removes runs and tasks of these tables (default: all) made before a time (epoch ms; default: any). Returns their number. */
 export async function removeRuns(
   of: { readonly tables?: readonly string[]; readonly before?: number | undefined },
   batch: Batch,
@@ -86,7 +86,7 @@ export async function removeRuns(
   }
 }
 
-/** Each batch is a change of its own. */
+/** A Batch that runs each change directly on the store. */
 export function oneByOne(store: Store): Batch {
   const rows = tablesStore(store)
   return (change) => change(rows)

@@ -1,4 +1,4 @@
-// Tables, tasks, forwarding and reconciliation: everything of the interface under /projects/{project_name}/tables.
+// Tables, tasks, forwarding and reconciliation: all routes of the interface under /projects/{project_name}/tables.
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
@@ -6,7 +6,7 @@ import { registerReconcileRoutes } from './reconcile-routes.ts'
 import { registerStorageRoute } from './storage-route.ts'
 import { registerTableRoutes } from './table-routes.ts'
 
-/** Registers the routes in a scope that authenticates. */
+/** Registers the routes. `scope` must authenticate requests. */
 export async function registerTables(scope: FastifyInstance, context: ServiceContext): Promise<void> {
   registerTableRoutes(scope, context)
   registerReconcileRoutes(scope, context)

@@ -1,6 +1,5 @@
-// One synchronous reconciliation: documents, the engine (in a process of its own), the record. A document that cannot
-// be read ends the run with status `error` and the reason, and so does a process that dies; a request that makes no
-// sense, or asks for too much, is refused.
+// One synchronous reconciliation: finds the documents, matches in a process of its own, records the run. If a document cannot be
+// read, or the process dies, the run is recorded with status `error` and the reason; an invalid or too large request is refused.
 
 import type { FastifyRequest } from 'fastify'
 import { RowsError } from '../../rows/row.ts'
@@ -22,7 +21,8 @@ interface Outcome {
   readonly reasoning: string
 }
 
-/** Runs the matching and records the result; keys take turns, so that none holds up the others. Resolves to the JSON of the result. Throws ServiceError 400 as `checkedDocuments`, 413 for more than a run may take, 507 beyond the quota. */
+/** Matches, and records the run. Resolves to the JSON of the result. Throws ServiceError 400 as `checkedDocuments`, 413 and 503 as
+ * `Matching.run`, 507 beyond the quota. */
 export async function runReconciliation(
   context: ServiceContext,
   table: TableRow,
@@ -45,7 +45,7 @@ export async function runReconciliation(
   return `{"data":${data},${JSON.stringify(rest).slice(1)}`
 }
 
-/** The documents `files` names, each once. Throws ServiceError 400 for an unknown one, or when there is nothing to reconcile. */
+/** Returns the documents that `files` names, each once. Throws ServiceError 400 for an unknown one, or without data and files. */
 export async function checkedDocuments(
   context: ServiceContext,
   projectId: string,
@@ -93,7 +93,7 @@ async function outcomeOf(
   }
 }
 
-/** Reason of a run that is recorded as failed; undefined for an error that refuses the request. */
+/** The reason for an error that is recorded as a failed run; undefined for an error that refuses the request. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RowsError) return error.message
   if (error instanceof ProcessEndedError)

@@ -1,5 +1,5 @@
-// Reconciliations that were asked for: tasks that wait, and runs that are over. No code reads them back yet: the
-// interface shows no endpoint for it.
+// Records of reconciliations: pending tasks and finished runs. No code reads them yet, because the interface has no endpoint for
+// that.
 
 import { randomUUID } from 'node:crypto'
 import type { Store } from '../store/database.ts'
@@ -19,7 +19,7 @@ export interface NewRun {
   readonly reasoning?: string
 }
 
-/** Answers the run's id: `task_id` of a task, `row_id` of a result. Throws ServiceError 507 beyond the quota. */
+/** Returns the run's id: the `task_id` of a task, the `row_id` of a result. Throws ServiceError 507 beyond the quota. */
 export async function addRun(store: TablesStore, run: NewRun, quota: Quota): Promise<string> {
   if (quota.projectBytes === 0)
     return engineOf(store).inTurn(run.table.project_id, () => insertRun(store, run))

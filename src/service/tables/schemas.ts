@@ -1,5 +1,5 @@
-// Tables and reconciliation on the wire (interface, "Table" to "Forward item"): JSON Schemas that check requests and
-// make the OpenAPI document, each beside the TypeScript type it stands for.
+// Requests and responses of tables and reconciliation (interface, "Table" to "Forward item"): JSON Schemas that check requests
+// and make the OpenAPI document, each beside its TypeScript type.
 
 import { type Schema, Type } from '../json-schema.ts'
 import { type DocumentBody, dateTimeSchema, documentSchema, uuidSchema } from '../schemas.ts'
@@ -67,10 +67,10 @@ export const storageSchema: Schema = Type.Object(
   { title: 'StorageUpload' },
 )
 
-/** The interface does not show this answer: the table, and what a forward answers. */
+/** The interface does not show this response: here the fields of the table, and those of a forward. */
 export interface StoredBody extends TableBody, ForwardedBody {}
 
-/** interface, "Table schema", wrapped. */
+/** interface, "Table schema", in an object `{schema}`. */
 export interface WrappedSchemaBody {
   readonly schema: TableSchemaBody
 }
@@ -87,7 +87,7 @@ export const wrappedSchemaSchema: Schema = Type.Object(
   { title: 'TableSchema' },
 )
 
-/** interface, "Reconcile input". Neither is said to be required; one of them must hold something. */
+/** interface, "Reconcile input". Each field is optional, but one of them must hold something. */
 export interface ReconcileBody {
   readonly data?: Readonly<Record<string, unknown>>
   readonly files?: readonly { readonly id: string }[]

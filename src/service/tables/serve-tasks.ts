@@ -1,21 +1,21 @@
-// The other side of `task-processes.ts`: a process that does the tasks it is sent, and ends with the service.
+// The child side of `task-processes.ts`: runs the tasks that the service sends, and ends with the service.
 
 import { carry } from '../store/carried-error.ts'
 import type { TaskAnswer } from './task-processes.ts'
 
-/** Sends what `answer` gives for each task. */
-export function serveTasks(answer: (task: never) => Promise<TaskAnswer<unknown>>): void {
-  // Node would open a debugger's port, to every user of this machine.
+/** Sends the result of `run` for each task. */
+export function serveTasks(run: (task: never) => Promise<TaskAnswer<unknown>>): void {
+  // Node's default opens a debugger port, which every user of this machine can reach.
   process.on('SIGUSR1', () => {})
-  // Ctrl-C, and an end of the whole group, are the service's to obey: it may wait for this task.
+  // Ctrl-C reaches the whole process group: the service decides, and may wait for this task.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   process.on('disconnect', () => process.exit())
   process.on('message', (task) => {
-    void answer(task as never).then((told) => process.send?.(told))
+    void run(task as never).then((answer) => process.send?.(answer))
   })
 }
 
-/** The answer that `work` leads to; its error is carried to the service. */
+/** Returns the result of `work`, or its error, as a message to the service. */
 export async function answerOf<Result>(work: () => Promise<Result>): Promise<TaskAnswer<Result>> {
   try {
     return { result: await work() }

@@ -11,7 +11,7 @@ import { createStorageTable } from './documents-store.ts'
 import { type StorageBody, type StoredBody, storageSchema, storedSchema } from './schemas.ts'
 import { tableBody } from './tables-store.ts'
 
-/** For a scope of its own: its bodies may be of any size. */
+/** Needs a scope of its own, in which bodies of any size are spooled. */
 export function registerStorageRoute(scope: FastifyInstance, context: ServiceContext): void {
   acceptSpooledBodies(scope, context)
 
@@ -49,7 +49,7 @@ export function registerStorageRoute(scope: FastifyInstance, context: ServiceCon
           },
           request.limits,
         )
-      // Staged content that no row refers to is dropped with the request.
+      // Staged content without a row is removed at the end of the request.
       const { table, documentId } = await (isZeroRetention ? record() : keepContent(context, content, record))
       const { filename, mimetype } = document
       const sha256 = isZeroRetention ? undefined : content.sha256

@@ -91,8 +91,7 @@ export function registerTableRoutes(scope: FastifyInstance, context: ServiceCont
 
 function parseTime(text: string): number {
   const time = Date.parse(text)
-  // A leap second has the form of a time; no clock here shows one. With its offset a time may lie outside of the years that
-  // can be written.
+  // The schema allows leap seconds, which Date.parse does not, and times that an offset moves out of the years 0000 to 9999.
   const isWritable = !Number.isNaN(time) && /^\d{4}-/.test(new Date(time).toISOString())
   if (!isWritable) throw new ServiceError(400, `created_at is no time: ${text}`)
   return time

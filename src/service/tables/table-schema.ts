@@ -1,5 +1,5 @@
-// The schema of a table: given in `settings.schema` when it was made, else inferred from the rows forwarded to it. The
-// interface does not show what an entry of `fields` looks like: inferred ones are `{ "type": … }`.
+// The schema of a table: given in `settings.schema` at its creation, else inferred from forwarded rows. The interface does not
+// show the entries of `fields`: inferred ones are `{ "type": … }`.
 
 import { ServiceError } from '../service-error.ts'
 import type { TableRow } from './database.ts'
@@ -15,7 +15,7 @@ export interface TableSchemaBody {
 
 export type FieldType = 'string' | 'number' | 'boolean' | 'date' | 'array' | 'object'
 
-/** Field names in the order first seen; null while only empty values were seen. */
+/** Fields in the order of their first row; the type is null while all values were empty. */
 export type InferredSchema = readonly (readonly [name: string, type: FieldType | null])[]
 
 interface GivenSchema {
@@ -25,7 +25,7 @@ interface GivenSchema {
   readonly order?: readonly string[]
 }
 
-/** Throws ServiceError 400 where `settings.schema` is not made like a Table schema. */
+/** Throws ServiceError 400 if `settings.schema` does not have the shape of a Table schema. */
 export function checkGivenSchema(settings: Readonly<Record<string, unknown>>): void {
   const { schema } = settings as { schema?: unknown }
   if (schema === undefined) return
@@ -44,7 +44,7 @@ export function checkGivenSchema(settings: Readonly<Record<string, unknown>>): v
   }
 }
 
-/** The schema that a table answers. A given schema wins as a whole. */
+/** The schema of a table. A given one is returned as a whole, without inferred fields. */
 export function schemaOf(table: TableRow): TableSchemaBody {
   const { schema } = JSON.parse(table.settings) as { schema?: GivenSchema }
   const inferred = JSON.parse(table.inferred) as InferredSchema
@@ -61,7 +61,7 @@ export function schemaOf(table: TableRow): TableSchemaBody {
   }
 }
 
-/** The types of the fields once these rows were seen, too. Values of several types make a field `string`. */
+/** Adds the fields of these rows to the known ones. A field with values of several types is a `string`. */
 export function inferSchema(
   known: InferredSchema,
   rows: readonly Readonly<Record<string, unknown>>[],

@@ -1,14 +1,14 @@
-// The answer to GET /tables: as many tables as there are, a few at a time, so that neither memory nor the event loop is taken
-// for long.
+// The response to GET /tables: all tables, read and sent a few at a time, so that a long listing takes little memory and does
+// not block the event loop.
 
 import { Readable } from 'node:stream'
 import type { TableRow, TablesStore } from './database.ts'
 import { listTables, tableBody } from './tables-store.ts'
 
-/** Read and written at once, and kept for a reader that does not read: with the largest settings 1 MiB, some 2 ms. */
+/** Tables per page. With the largest settings a page is 1 MiB, which waits in memory for a slow client, and takes 2 ms to make. */
 const pageRows = 4
 
-/** A JSON array: text where it fits one page, else a stream. */
+/** Returns a JSON array: text if it fits into one page, else a stream. */
 export async function tablesListing(store: TablesStore, projectId: string): Promise<string | Readable> {
   const first = await listTables(store, projectId, pageRows)
   if (first.length < pageRows) return `[${textOf(first)}]`
@@ -17,7 +17,7 @@ export async function tablesListing(store: TablesStore, projectId: string): Prom
   async function* pages(): AsyncGenerator<Buffer> {
     yield Buffer.from(`[${textOf(first)}`)
     for (let page = first; page.length === pageRows;) {
-      // The store answers at once: without this turn other requests would wait for all of it.
+      // Queries of the embedded store are synchronous: without this pause other requests would wait for the whole listing.
       await new Promise((resolve) => setImmediate(resolve))
       page = await listTables(store, projectId, pageRows, page.at(-1))
       if (page.length > 0) yield Buffer.from(`,${textOf(page)}`)

@@ -1,4 +1,4 @@
-// Tables of a project, by id and name. Knows nothing of what is in them.
+// Tables of a project: created, found and listed. Their rows and documents are stored elsewhere.
 
 import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from '../store/kysely.ts'
@@ -8,7 +8,7 @@ import type { TableKind, TableRow, TablesDatabase, TablesStore } from './databas
 import { type TableBody } from './schemas.ts'
 import { wireTypes } from './table-kind.ts'
 
-/** All tables are listed by one request. */
+/** One request lists all tables with their settings. */
 const maxSettingsChars = 256 * 1024
 
 export interface NewTable {
@@ -16,13 +16,13 @@ export interface NewTable {
   readonly name: string
   readonly kind: TableKind
   readonly settings: Readonly<Record<string, unknown>>
-  /** A fresh one where absent. */
+  /** Default: a new one. */
   readonly id?: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
 }
 
-/** Up to `limit` tables of the project, oldest first, those after `last`. */
+/** Up to `limit` tables of the project after `last`, oldest first. */
 export function listTables(
   store: TablesStore,
   projectId: string,
@@ -35,7 +35,7 @@ export function listTables(
   return query.orderBy('created_at').orderBy('name').limit(limit).execute()
 }
 
-/** Throws ServiceError 409 when the project has a table of this name, or the id is taken, 413 for too large settings. */
+/** Throws ServiceError 409 if the project has a table of this name, or the id exists, 413 for too large settings. */
 export async function createTable(store: Kysely<TablesDatabase>, table: NewTable): Promise<TableRow> {
   const settings = JSON.stringify(table.settings)
   if (settings.length > maxSettingsChars)
@@ -60,7 +60,7 @@ export async function createTable(store: Kysely<TablesDatabase>, table: NewTable
   return row
 }
 
-/** By name, else by id. */
+/** Finds a table by its name, else by its id. */
 export async function findTable(
   store: TablesStore,
   projectId: string,
@@ -115,7 +115,7 @@ export function tableBody(table: TableRow): TableBody {
   }
 }
 
-// The primary key has an error code of its own on SQLite.
+// SQLite has a separate error code for the primary key.
 function isTaken(error: unknown): boolean {
   return (
     isUniqueViolation(error) ||

@@ -1,33 +1,33 @@
-// Processes that do one task at a time each. Whatever ends a process, or keeps it from beginning, is told to its task. Not
-// threads: one whose heap is full takes the whole program with it, and one in a long native call cannot be ended.
+// Child processes that run one task at a time each. If a process dies, or cannot start, its task rejects. Threads would not do: a
+// full heap of one ends the whole program, and one in a long native call cannot be ended.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { Socket } from 'node:net'
 import { childEnvironment } from '../../child-environment.ts'
-import { arrived } from '../store/carried-error.ts'
+import { revive } from '../store/carried-error.ts'
 import type { CarriedError } from '../store/writer-protocol.ts'
 
 /** The message that a process sends back for each task. */
 export type TaskAnswer<Result> = { readonly result: Result } | { readonly error: CarriedError }
 
 export interface ProcessOptions {
-  /** Of one process; it ends beyond that. 0 is no limit. */
+  /** Heap bytes of one process, which dies beyond them. 0 is no limit. */
   readonly heapBytes: number
-  /** One that idles so long ends, in milliseconds. */
+  /** Milliseconds after which an idle process is ended. */
   readonly idleMs: number
-  /** It needs the keys in our environment, as what reaches a bucket does. */
+  /** True if the process needs the keys in the environment, for example those of a bucket. Default: false. */
   readonly hasKeys?: boolean
 }
 
-/** The process is no more, and its task not done. */
+/** The process ended, or could not start, so its task is not done. */
 export class ProcessEndedError extends Error {
   override readonly name = 'ProcessEndedError'
-  /** It asked for more memory than it may have. */
+  /** True if it died because its heap was full. */
   readonly hasNoMemory: boolean
 
-  constructor(how: string, lastWords: string, cause?: Error) {
-    super(lastWords === '' ? how : `${how}: ${lastWords}`, { cause })
-    this.hasNoMemory = /out of memory/i.test(lastWords)
+  constructor(message: string, errorOutput: string, cause?: Error) {
+    super(errorOutput === '' ? message : `${message}: ${errorOutput}`, { cause })
+    this.hasNoMemory = /out of memory/i.test(errorOutput)
   }
 }
 
@@ -37,15 +37,15 @@ export class TaskProcesses<Task, Result> {
   readonly #all = new Set<TaskProcess<Task, Result>>()
   readonly #idle: TaskProcess<Task, Result>[] = []
 
-  /** Processes begin when there is something to do. */
+  /** `file`: the module to run. Processes start with the first tasks. */
   constructor(file: URL, options: ProcessOptions) {
     this.#file = file
     this.#options = options
   }
 
   /**
-   * As many processes as tasks at a time. `bytes` can be read from the process's standard input. Throws a ProcessEndedError,
-   * what the task throws, or the signal's reason, which ends the process; it is gone by then.
+   * Runs a task in an idle process or a new one; the caller limits how many run at a time. The process reads `bytes` from its
+   * standard input. Throws ProcessEndedError, the task's error, or the signal's reason, after the process is killed and gone.
    */
   async run(task: Task, signal: AbortSignal, bytes: readonly Uint8Array[] = []): Promise<Result> {
     signal.throwIfAborted()
@@ -60,7 +60,7 @@ export class TaskProcesses<Task, Result> {
     }
   }
 
-  /** Ends them, and does not wait for that. */
+  /** Kills all processes, and does not wait for their end. */
   close(): void {
     for (const process of this.#all) process.end()
   }
@@ -76,8 +76,8 @@ export class TaskProcesses<Task, Result> {
   }
 }
 
-/** UTF-16 units of what a process says on standard error: the reason is at the beginning of V8's last words. */
-const maxLastWords = 2_000
+/** UTF-16 units of a process's standard error in messages: V8 writes its reason first. */
+const maxErrorOutput = 2_000
 
 class TaskProcess<Task, Result> {
   readonly #child: ChildProcess
@@ -93,27 +93,27 @@ class TaskProcess<Task, Result> {
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     })
     this.#child = child
-    // The process and its streams do not keep the program from its end.
+    // An idle process and its streams do not keep the program running.
     child.unref()
     child.channel?.unref()
     for (const stream of [child.stdin, child.stderr]) if (stream instanceof Socket) stream.unref()
-    let lastWords = ''
+    let errorOutput = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      lastWords = `${lastWords}${text}`.slice(0, maxLastWords)
+      errorOutput = `${errorOutput}${text}`.slice(0, maxErrorOutput)
     })
-    // Its end is told below.
+    // The `close` event below reports the end of the process.
     child.stdin?.on('error', () => {})
     child.on('message', (answer: TaskAnswer<Result>) => {
-      // An answer that was under way when its process was ended.
+      // Ignores an answer that was under way when its process was killed.
       if (this.#hasEnded) return
-      if ('error' in answer) this.#awaited?.reject(arrived(answer.error))
+      if ('error' in answer) this.#awaited?.reject(revive(answer.error))
       else this.#awaited?.resolve(answer.result)
     })
-    const over = (how: string, cause?: Error): void => {
+    const over = (message: string, cause?: Error): void => {
       this.#hasEnded = true
       clearTimeout(this.#idling)
       ended()
-      this.#awaited?.reject(new ProcessEndedError(how, lastWords.trim(), cause))
+      this.#awaited?.reject(new ProcessEndedError(message, errorOutput.trim(), cause))
     }
     child.on('error', (error) => {
       if (child.pid === undefined) over('the process could not begin', error)
@@ -121,7 +121,7 @@ class TaskProcess<Task, Result> {
     child.on('close', (code, signal) => over(`the process has ended (${signal ?? `exit ${code}`})`))
   }
 
-  /** Or is about to. */
+  /** True also if the process was killed and has not closed yet. */
   get hasEnded(): boolean {
     return this.#hasEnded
   }
@@ -133,7 +133,7 @@ class TaskProcess<Task, Result> {
     try {
       return await new Promise<Result>((resolve, reject) => {
         this.#awaited = { resolve, reject }
-        // Where it cannot be sent, the process has ended.
+        // A failure to send needs no handling: the process has ended, and `close` rejects.
         this.#child.send(task as object, () => {})
         for (const piece of bytes) this.#child.stdin?.write(piece)
       })

@@ -1,5 +1,5 @@
-// Where a PostgreSQL database is, and who we are to it. Its URL is in argv, which everybody on the machine may read: a
-// password comes by PGPASSWORD, by the file that PGPASSFILE names (~/.pgpass where it names none), or by a file of its own.
+// Address and password of a PostgreSQL database. The URL is an argument, which every user of the machine can read, so the
+// password comes from PGPASSWORD, from the file PGPASSFILE (default ~/.pgpass), or from a file that holds only the password.
 
 import { createRequire } from 'node:module'
 import type { ClientConfig } from 'pg'
@@ -7,7 +7,7 @@ import { parseIntoClientConfig } from 'pg-connection-string'
 import { readOrdinary } from '../../../ordinary-file.ts'
 import { StartError } from '../../start-error.ts'
 
-/** Without types of its own. */
+/** The package has no types. */
 const pgpass = createRequire(import.meta.url)('pgpass') as (
   connection: object,
   found: (password: string | undefined) => void,
@@ -16,11 +16,11 @@ const pgpass = createRequire(import.meta.url)('pgpass') as (
 export interface PostgresAddress {
   /** `postgres://user@host:port/database?sslmode=…`, without a password. */
   readonly url: string
-  /** Holds the password and nothing else; read for each connection, so that it may change. */
+  /** A file with only the password; read for each connection, so that it may change. */
   readonly passwordFile?: string
 }
 
-/** Throws a StartError on what is no URL of a database, or carries a password, and where the password's file cannot be read. */
+/** Throws a StartError if the URL is not a database's or contains a password, or if the password file cannot be read. */
 export async function checkAddress({ url, passwordFile }: PostgresAddress): Promise<void> {
   if (!/^postgres(?:ql)?:\/\//.test(url) || !URL.canParse(url))
     throw new StartError('the database has to be given as postgres://USER@HOST:PORT/DATABASE')
@@ -35,7 +35,7 @@ export async function checkAddress({ url, passwordFile }: PostgresAddress): Prom
   })
 }
 
-/** For `pg`, which would take a URL's empty password for the password. */
+/** The options for `pg`. The password is always set, because `pg` would use the empty one of the URL. */
 export function connectionOf(address: PostgresAddress): ClientConfig {
   return {
     ...parseIntoClientConfig(address.url),
@@ -43,12 +43,12 @@ export function connectionOf(address: PostgresAddress): ClientConfig {
   }
 }
 
-/** Asked for each connection: the file given (as it was last, where it cannot be read), else libpq's own ways. Undefined where there is none. */
+/** Returns a function that `pg` calls for each connection: the password in the file (its last one if unreadable), else libpq's sources. */
 function passwordOf({ passwordFile }: PostgresAddress): (connection?: object) => Promise<string | undefined> {
   let last = ''
   return async (connection) => {
     if (passwordFile !== undefined) {
-      // pg leaves a connection open whose password could not be had.
+      // No rejection: pg would leave the connection open.
       last = await readOrdinary(passwordFile).catch(() => last)
       return last.trimEnd()
     }

@@ -1,5 +1,5 @@
-// The table of contents: which bytes there are, where they rest, and since when nothing refers to them. A row is held by
-// whoever adopts it, so that its bytes do not go meanwhile.
+// The table of contents: which exist, where their bytes are stored, and since when nothing refers to them. A transaction that
+// adopts a content locks its row, so that a sweep cannot delete the bytes meanwhile.
 //
 //   adopt ──→ referenced ──last reference deleted (a trigger)──→ unreferenced since ──takeUnreferenced, a day later──→ gone
 //     └──adopt for a transaction to come──────────────────────────────↑    └──adopt──→ referenced
@@ -10,20 +10,20 @@ import type { Database, Store } from '../database.ts'
 import { prepared } from '../prepared.ts'
 import { type BlobsTable, type SharedTables, sharedStore } from './database.ts'
 
-/** Content that is whole: in memory, or resting under a key. */
+/** Complete content: in memory (`bytes`), or stored under `key` in a bucket or folder. */
 export interface WholeContent {
   readonly sha256: string
   readonly size: number
   readonly bytes?: Buffer
   readonly key?: string
-  /** Until then nobody takes bytes under `key` for ones that a crash left: by the steady clock, in milliseconds. */
+  /** Until this time (`performance.now()`) no sweep takes the bytes under `key` for leftovers of a crash. */
   readonly adoptUntilMs?: number
 }
 
 /**
- * Makes the content one of the store's; answers the key it rests under, null for small ones. A content that is there
- * already stays, unless it is a small one that is damaged. Throws ServiceError 503 where its upload took so long that
- * a sweep may be looking at its bytes.
+ * Adds the content, unless it exists, with `unreferencedSince` (null: the transaction refers to it). Returns the key of its
+ * stored bytes, null for small content. A damaged small content is replaced. Throws ServiceError 503 if its upload took so
+ * long that a sweep may delete its bytes.
  */
 export async function adopt(
   store: Store,
@@ -35,12 +35,12 @@ export async function adopt(
   const [row] = await upsert(store, { sha256, size, bytes, key, since: unreferencedSince })
   return row?.key ?? null
 }
-/** A small content that came damaged from another store is mended; all others stay as they are, and are not written again. */
+/** Replaces the bytes of a small content only if they differ, that is, if they are damaged. */
 const wholeBytes = sql<Buffer | null>`case when blobs.bytes <> excluded.bytes then excluded.bytes else blobs.bytes end`
 const upsert = prepared(
   (
     store,
-    is: {
+    row: {
       sha256: string
       size: number
       bytes: Buffer | null
@@ -51,20 +51,20 @@ const upsert = prepared(
     sharedStore(store)
       .insertInto('blobs')
       .values({
-        sha256: is.sha256,
-        size: is.size,
-        bytes: is.bytes,
-        key: is.key,
-        unreferenced_since: is.since,
+        sha256: row.sha256,
+        size: row.size,
+        bytes: row.bytes,
+        key: row.key,
+        unreferenced_since: row.since,
       })
       .onConflict((conflict) =>
-        conflict.column('sha256').doUpdateSet({ unreferenced_since: is.since as number, bytes: wholeBytes }),
+        conflict.column('sha256').doUpdateSet({ unreferenced_since: row.since as number, bytes: wholeBytes }),
       )
       .returning('key'),
 )
 
-/** The content rests under `key` from now on. False where it did not rest under `former` any more. */
-export async function rest(store: Store, sha256: string, former: string, key: string): Promise<boolean> {
+/** Records that the content is now stored under `key`. Returns false if it was no longer under `former`. */
+export async function changeKey(store: Store, sha256: string, former: string, key: string): Promise<boolean> {
   const rows = await sharedStore(store)
     .updateTable('blobs')
     .set({ key })
@@ -75,8 +75,8 @@ export async function rest(store: Store, sha256: string, former: string, key: st
   return rows.length > 0
 }
 
-/** Keeps content for a transaction that comes within the time unreferenced content is kept. False when there is none. */
-export async function holdOn(store: Store, sha256: string, now: number): Promise<boolean> {
+/** Restarts the grace period of a content, for a transaction that will refer to it. Returns false if it does not exist. */
+export async function renewGrace(store: Store, sha256: string, now: number): Promise<boolean> {
   const rows = await sharedStore(store)
     .updateTable('blobs')
     .set({ unreferenced_since: now })
@@ -96,7 +96,7 @@ const selectBlob = prepared((store, is: { sha256: string }) =>
   sharedStore(store).selectFrom('blobs').select(['bytes', 'key']).where('sha256', '=', is.sha256),
 )
 
-/** Forgets up to `limit` contents that nothing has referred to since `before`. Undefined when there are no more. */
+/** Deletes up to `limit` rows unreferenced since `before`. Returns the keys of bytes to delete; undefined if no row is left. */
 export async function takeUnreferenced(
   store: Store,
   before: number,
@@ -135,7 +135,7 @@ function isReferenced(
     or exists (select 1 from documents where blob = ${is.ref('blobs.sha256')}))`
 }
 
-/** Those of `keys` under which a content of the store rests. */
+/** Returns the `keys` under which a content of the store is recorded. */
 export async function findKeys(store: Store, keys: readonly string[]): Promise<string[]> {
   const rows = await sharedStore(store).selectFrom('blobs').select('key').where('key', 'in', keys).execute()
   return rows.flatMap(({ key }) => key ?? [])

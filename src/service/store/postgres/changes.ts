@@ -1,5 +1,5 @@
-// The changes of `../changes.ts` where several nodes make them. Each is one transaction, and one that changes a
-// project holds the project's row from the beginning: everything it reads is as the last change left it.
+// The changes of `../changes.ts` on PostgreSQL, where several processes make them. Each is one transaction; a change of a project
+// locks the project's row first, so that it reads the result of the previous change.
 
 import { type ChangeArgument, type ChangeName, type ChangeResult, changes } from '../changes.ts'
 import { createFile, insertRow } from '../create-file.ts'
@@ -20,9 +20,9 @@ type Change<Name extends ChangeName> = (
 
 export class SharedCommits implements Commits {
   readonly #store: Store
-  #otherChanges = 0
+  #otherChangeCount = 0
 
-  /** `store`: of these changes alone. */
+  /** `store` is used only for these changes. */
   constructor(store: Store) {
     this.#store = store
   }
@@ -44,7 +44,7 @@ export class SharedCommits implements Commits {
     try {
       return await transact(this.#store, (transaction) => change(transaction, argument))
     } catch (error) {
-      // A refused row ends a transaction. Something deleted may still have stood there.
+      // On PostgreSQL the error ends the transaction, so it is repeated: a deleted node may have had the path.
       if (name !== 'createFile' || !isUniqueViolation(error)) throw error
       const file = argument as ChangeArgument<'createFile'>
       const made = transact(this.#store, (transaction) => putFile(transaction, file, insertInPlace))
@@ -52,12 +52,12 @@ export class SharedCommits implements Commits {
     }
   }
 
-  get otherChanges(): number {
-    return this.#otherChanges
+  get otherChangeCount(): number {
+    return this.#otherChangeCount
   }
 
   noteOther(): void {
-    this.#otherChanges++
+    this.#otherChangeCount++
   }
 }
 
@@ -74,7 +74,7 @@ const sharedChanges: { [Name in ChangeName]: Change<Name> } = {
     return changes.removeTree(store, argument)
   },
   clearDetached: async (store) => {
-    // One node clears, so that they do not wait for each other.
+    // Only one process clears at a time: others would wait for its locks.
     if (!(await tryLock(store, 'clearing'))) return undefined
     const folder = await nextDetached(store)
     if (folder === undefined) return undefined
@@ -100,7 +100,7 @@ async function insertInPlace(store: Store, node: NodeRow): Promise<void> {
   await insertRow(store, node)
 }
 
-// Not `for update`, which would wait for everybody who adds a row that refers to the project.
+// Not `for update`, which would wait for every transaction that adds a row with a reference to the project.
 const lockProject = prepared((store, is: { id: string }) =>
   store.selectFrom('projects').select('id').where('id', '=', is.id).forNoKeyUpdate(),
 )

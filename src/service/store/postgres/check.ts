@@ -1,5 +1,5 @@
-// Looks through a shared store for what may not be: a document without its bytes, bytes that nobody will ever take away, a
-// tree that hangs on nothing. Changes nothing; the nodes may run meanwhile.
+// Checks a shared store for damage: documents without bytes, bytes that no sweep will ever delete, nodes outside of any folder.
+// Changes nothing; services may run meanwhile.
 
 import { Readable } from 'node:stream'
 import { Kysely, sql } from '../kysely.ts'
@@ -21,10 +21,10 @@ import { postgresSchema } from './open-postgres.ts'
 import { openPool } from './pool.ts'
 
 const batchBlobs = 500
-/** Twice the time after which bytes without a row are looked for. */
+/** Twice the age at which a service sweeps bytes without a row. */
 const orphanMs = 2 * 86_400_000
 
-/** `orphanMs`: how old bytes without a row have to be; by default as old as no node leaves them. Throws a StartError as `postgresSchema`. */
+/** `orphanMs`: least age of reported bytes without a row; default: two days. Throws a StartError as `postgresSchema`. */
 export async function checkStore(place: SharedPlace, options: { orphanMs?: number } = {}): Promise<Checked> {
   await postgresSchema(place)
   const pool = openPool(place.database, silentLog, 2)
@@ -54,7 +54,7 @@ export async function checkStore(place: SharedPlace, options: { orphanMs?: numbe
 
 type Named = readonly { readonly name: string }[]
 
-/** Each of one statement, so that it sees one moment. Nodes that wait to be cleared may be in no folder. */
+/** Each check is one statement, which sees one moment. Deleted nodes that are not cleared yet may be in no folder. */
 async function checkTables(store: SharedStore): Promise<(readonly [string, Named])[]> {
   const ask = async (sentence: string, query: string): Promise<readonly [string, Named]> => [
     sentence,
@@ -100,7 +100,7 @@ async function checkTables(store: SharedStore): Promise<(readonly [string, Named
   ]
 }
 
-/** Reads every byte; answers how many contents there are. */
+/** Reads all bytes, and adds damage to `findings`. Returns the number of contents. */
 async function checkContents(kysely: Store, backend: SharedBackend, findings: string[]): Promise<number> {
   const store = sharedStore(kysely)
   let count = 0
@@ -116,7 +116,7 @@ async function checkContents(kysely: Store, backend: SharedBackend, findings: st
       const open = async (start: number, end: number): Promise<Readable | undefined> =>
         key === null ? Readable.from([bytes!]) : backend.stream(key, start, end)
       const state = await stateOf({ sha256, size }, open, Infinity)
-      // A sweep may have taken it meanwhile, or an upload have put another in its place.
+      // A sweep may have deleted it meanwhile, or an upload replaced it.
       if (state === 'intact' || !(await isThere(store, sha256, key))) continue
       const documents = await documentsWith(kysely, sha256)
       const names = documents.length === 0 ? [sha256] : documents

@@ -1,4 +1,4 @@
-// One clock for all nodes: the database's. A node's own may be wrong by any amount, and may jump.
+// One clock for all processes of the service: the database's. The clock of a machine may be wrong, and may jump.
 
 import { type Kysely, sql } from '../kysely.ts'
 
@@ -9,7 +9,7 @@ export class DatabaseClock {
   /** Milliseconds since the epoch. */
   readonly now = (): number => Math.floor(performance.now() + this.#offsetMs)
 
-  /** Looks again. Off by half of the way to the database at most. */
+  /** Reads the time of the database. The error is half of the round trip at most. */
   async set<Tables>(store: Kysely<Tables>): Promise<void> {
     const before = performance.now()
     const { rows } = await sql<{

@@ -1,4 +1,4 @@
-// Tables that only PostgreSQL's store has: what one process may keep in memory and in files, many have to share.
+// Tables of the PostgreSQL store alone: several processes share here what the embedded store has in memory or files.
 
 import type { Kysely } from '../kysely.ts'
 import type { Database, Store } from '../database.ts'
@@ -10,24 +10,24 @@ export type SharedTables = {
 }
 
 export interface BlobsTable {
-  /** Of the content, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal. */
   sha256: string
   size: number
-  /** Small content itself; null where it rests elsewhere under `key`. */
+  /** The content itself if it is small; null if it is in a bucket or folder, under `key`. */
   bytes: Buffer | null
   key: string | null
-  /** Epoch milliseconds: since then nothing may refer to it; null where something does. */
+  /** Epoch milliseconds: nothing may have referred to it since then; null while something does. */
   unreferenced_since: number | null
 }
 
 export interface LinkSecretsTable {
   number: number
   secret: Buffer
-  /** From then on it signs. */
+  /** Epoch milliseconds: it signs from this time on. */
   since: number
 }
 
-/** When what is done now and then was done last, by any node. */
+/** The time of the last run of each periodic task, in any process. */
 export interface UpkeepTable {
   name: string
   done_at: number

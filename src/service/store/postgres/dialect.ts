@@ -1,4 +1,4 @@
-// Kysely over a pool. Queries that come again and again are prepared once per connection.
+// Kysely over a pool of connections. Repeated queries are prepared once per connection.
 
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from '../kysely.ts'
 import type {
@@ -16,14 +16,14 @@ import { timeStoreCall } from '../../observe/store-calls.ts'
 import type { EngineAdapter } from '../engine-adapter.ts'
 import { bounds } from './pool.ts'
 import { isBehindPooler } from './pooler.ts'
-import { NodeTurns } from './turns.ts'
+import { PoolTurns } from './turns.ts'
 import { isOfConnection, refusalOf } from './refusals.ts'
 
-/** `changed` is called when anything but a select was done; `turns` are of all who use the pool. */
+/** `changed` is called after each statement but a select. All dialects of one pool share its `turns`. */
 export function postgresDialect(
   pool: pg.Pool,
   changed: () => void = () => undefined,
-  turns: NodeTurns = new NodeTurns(pool),
+  turns: PoolTurns = new PoolTurns(pool),
 ): Dialect {
   return {
     createAdapter: () => new Adapter(turns),
@@ -39,14 +39,14 @@ const setBounds = Object.entries(bounds)
 
 class Adapter extends PostgresAdapter implements EngineAdapter {
   readonly tables: KeyedLock = new KeyedLock()
-  readonly #turns: NodeTurns
+  readonly #turns: PoolTurns
 
-  constructor(turns: NodeTurns) {
+  constructor(turns: PoolTurns) {
     super()
     this.#turns = turns
   }
 
-  /** No name is empty; and no order is needed: nothing refers to a node's parent but the node. */
+  /** No document has an empty name. The order does not matter, because `parent_id` is no foreign key here. */
   readonly aside: RawBuilder<string> = sql`'//'`
 
   inTurn<Result>(projectId: string, work: () => Promise<Result>): Promise<Result> {
@@ -91,7 +91,7 @@ class PoolDriver implements Driver {
   }
 
   async rollbackTransaction(connection: PooledConnection): Promise<void> {
-    // A connection that is gone took its transaction with it, and why it went is known already.
+    // The transaction ended with a broken connection, whose error was thrown before.
     await connection.control('rollback').catch(() => undefined)
   }
 
@@ -117,14 +117,14 @@ class PooledConnection implements DatabaseConnection {
       values: parameters as unknown[],
       ...(name === undefined ? {} : { name }),
     })
-    // Of several statements: the last one's.
+    // The result of the last one of several statements.
     const { rows, rowCount, command } = [answer].flat().at(-1)!
     if (command === 'SELECT') return { rows: rows as Row[] }
     this.#changed()
     return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) }
   }
 
-  /** Behind a pooler nothing else sets bounds for a transaction. */
+  /** A pooler drops the session's timeouts, so each transaction sets them. */
   begin(): Promise<void> {
     return this.control(isBehindPooler(this.#client) ? `begin; ${setBounds}` : 'begin')
   }
@@ -150,19 +150,19 @@ class PooledConnection implements DatabaseConnection {
   }
 }
 
-/** `prepared.ts` compiles a query once; others are compiled, and seen, once each. */
-const seen = new WeakMap<object, string>()
-const once = new WeakSet<object>()
-let names = 0
+/** Names of prepared statements. `prepared.ts` passes the same query object each time; other queries are seen only once. */
+const preparedNames = new WeakMap<object, string>()
+const seenOnce = new WeakSet<object>()
+let nameCount = 0
 
 function nameOf(query: object): string | undefined {
-  const known = seen.get(query)
+  const known = preparedNames.get(query)
   if (known !== undefined) return known
-  if (!once.has(query)) {
-    once.add(query)
+  if (!seenOnce.has(query)) {
+    seenOnce.add(query)
     return undefined
   }
-  const name = `q${++names}`
-  seen.set(query, name)
+  const name = `q${++nameCount}`
+  preparedNames.set(query, name)
   return name
 }

@@ -1,8 +1,8 @@
-// The history of the tables on PostgreSQL: those of `../database.ts` and `../../tables/database.ts`, and those of
-// `database.ts`. An entry is never changed once released; the next one follows.
+// Migrations to the tables of `../database.ts`, `../../tables/database.ts` and `database.ts` on PostgreSQL. A released one is
+// never changed; a new one follows it.
 //
-// Paths and names are compared byte by byte, whatever the database's own collation: under a natural one, what is below `/a`
-// would take in `/A/x` and `/á/x`. No index holds a text that may be longer than a third of a page (2,704 bytes).
+// Paths and names are compared byte by byte, whatever the collation of the database: under that of a language, the range of
+// `/a/…` would include `/A/x` and `/á/x`. No index holds a text that may be longer than a third of a page (2,704 bytes).
 
 import { type Kysely, type Migration, sql } from '../kysely.ts'
 import { type CountedText, bytesOf, countedTexts } from '../counted-text.ts'
@@ -88,7 +88,7 @@ create table upkeep (
   done_at bigint not null
 );`
 
-/** By statement, not by row: a batch of deletions counts, and marks, in one step. */
+/** Triggers per statement, not per row: a batch of deletions is counted, and its contents marked, in one step. */
 const usage = `
 create table usage (
   project_id ${text} primary key,
@@ -173,7 +173,7 @@ create trigger added after insert on documents
 create trigger removed after delete on documents
   referencing old table as removed for each statement execute function docmount_removed();`
 
-/** Its rows are of use for seconds: they need no log, and room on their pages for the next time. */
+/** Rows are of use for seconds: they need no write-ahead log, and free space on their pages makes updates cheap. */
 const requestRates = `
 create unlogged table request_rates (
   name ${text} primary key,
@@ -188,7 +188,7 @@ create table administration (
 );
 create index runs_time on runs (created_at);`
 
-/** Counts the bytes of texts, those there are and those to come; they are no documents. */
+/** Counts the bytes of texts, present ones now and later ones by triggers. They do not count as documents. */
 function countText(counted: CountedText): string {
   const { table, projectOf } = counted
   const count = (rows: string): string => `insert into usage as held (project_id, documents, bytes)
@@ -214,7 +214,7 @@ create trigger text_removed after delete on ${table}
   referencing old table as removed for each statement execute function docmount_text_removed_${table}();`
 }
 
-/** SQL: what a row of that name counts. */
+/** SQL for the bytes that the row of alias `row` counts. */
 export function textBytes(counted: CountedText, row: string): string {
   return bytesOf(counted, row, (value) => `octet_length(${value})`)
 }

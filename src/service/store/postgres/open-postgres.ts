@@ -1,4 +1,4 @@
-// Opens the store on PostgreSQL, which any number of nodes may share.
+// Opens the store on PostgreSQL, which any number of processes of the service may share.
 
 import { setInterval as every } from 'node:timers/promises'
 import { Kysely, sql } from '../kysely.ts'
@@ -18,18 +18,18 @@ import { migrations } from './migrations.ts'
 import { bounds, openPool } from './pool.ts'
 import { forgetFull, tallyOver } from './request-tally.ts'
 import { SharedSecrets } from './shared-secrets.ts'
-import { NodeTurns } from './turns.ts'
+import { PoolTurns } from './turns.ts'
 
 const upkeepMs = 60_000
 const defaultGraceMs = 86_400_000
 const parts: Parts = { service: migrations }
 
-/** For another thread that only reads. */
+/** Opens the store for another thread that only reads. */
 export function openPostgresReader({ database }: SharedPlace): Store {
   return new Kysely<Database>({ dialect: postgresDialect(openPool(database, silentLog, 2)) })
 }
 
-/** Changes that an opening would make in the store in `place`; none is made. Throws a StartError as `openPostgres`. */
+/** The migrations that `openPostgres` would run. Changes nothing. Throws a StartError as `openPostgres`. */
 export async function postgresSchema(place: SharedPlace): Promise<Schema> {
   await checkAddress(place.database)
   const store = openPostgresReader(place)
@@ -41,19 +41,19 @@ export async function postgresSchema(place: SharedPlace): Promise<Schema> {
   }
 }
 
-/** Opens the store in `place`, made where missing, and brings its tables up to date. Throws a StartError on a wrong address. */
+/** Opens the store in `place` and migrates its tables, created if missing. Throws a StartError if the database cannot be used. */
 export async function openPostgres(place: SharedPlace, log: Log = silentLog): Promise<OpenedStore> {
   await checkAddress(place.database)
   const pool = openPool(place.database, log)
-  const turns = new NodeTurns(pool)
-  /** Statements made through it change no keys, projects or tables, and are not counted as such changes. */
+  const turns = new PoolTurns(pool)
+  /** For changes of nodes, contents and request rates, which `otherChangeCount` does not count. */
   const inner = new Kysely<Database>({ dialect: postgresDialect(pool, undefined, turns) })
   const commits: SharedCommits = new SharedCommits(inner)
   const store = new Kysely<Database>({ dialect: postgresDialect(pool, () => commits.noteOther(), turns) })
   const clock = new DatabaseClock()
   const secrets = new SharedSecrets(store, clock.now)
   const closing = new AbortController()
-  const look = async (): Promise<void> => {
+  const doUpkeep = async (): Promise<void> => {
     await clock.set(store)
     await secrets.refresh()
     await forgetFull(inner)
@@ -61,12 +61,12 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
   try {
     await clock.set(store).catch(refuse)
     await migrateAll(store, parts)
-    await look()
+    await doUpkeep()
   } catch (error) {
     await store.destroy()
     throw error
   }
-  const upkeep = keepUp(look, log, closing.signal)
+  const upkeep = keepUp(doUpkeep, log, closing.signal)
   return {
     store,
     commits,
@@ -84,7 +84,7 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
         log: contentsLog,
       }),
     tallies: { keys: tallyOver(inner, 'key'), addresses: tallyOver(inner, 'address') },
-    // PostgreSQL's autovacuum does.
+    // Autovacuum of PostgreSQL does this.
     tidying: () => ({ ask: () => undefined, stop: () => Promise.resolve() }),
     connections: () => ({
       busy: pool.totalCount - pool.idleCount,
@@ -116,10 +116,10 @@ function reasonOf(error: unknown): string {
   return `${cause.message} (behind PgBouncer set ignore_startup_parameters = ${Object.keys(bounds).join(',')})`
 }
 
-async function keepUp(look: () => Promise<void>, log: Log, signal: AbortSignal): Promise<void> {
+async function keepUp(doUpkeep: () => Promise<void>, log: Log, signal: AbortSignal): Promise<void> {
   try {
     for await (const _ of every(upkeepMs, undefined, { signal, ref: false }))
-      await look().catch((error: unknown) => log.warn({ error }, 'could not read clock and secrets'))
+      await doUpkeep().catch((error: unknown) => log.warn({ error }, 'could not read clock and secrets'))
   } catch (error) {
     if (!signal.aborted) throw error
   }

@@ -1,12 +1,12 @@
-// Finds out whether a connection leads to a pooler. Behind PgBouncer in transaction mode a session is nobody's: what
-// is prepared, or set, in one transaction may be unknown in the next.
+// Detects connections to a pooler. Behind PgBouncer in transaction mode a connection has no session of its own: statements
+// prepared, and settings made, in one transaction may be missing in the next.
 
 import type pg from 'pg'
 
 const pooled = new WeakSet<pg.ClientBase>()
 
-/** For each new connection, before it is used: a pooler gives out numbers of its own for PostgreSQL's processes. */
-export function lookForPooler(client: pg.ClientBase, done: (error?: Error) => void): void {
+/** Checks each new connection before its first use: a pooler reports process ids of its own in place of PostgreSQL's. */
+export function detectPooler(client: pg.ClientBase, done: (error?: Error) => void): void {
   client.query(
     'select pg_backend_pid() as pid',
     (error: Error | null, result?: pg.QueryResult<{ pid: number }>) => {

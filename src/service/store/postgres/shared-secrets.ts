@@ -1,5 +1,5 @@
-// The secrets of presigned links, the same for all nodes. A new one is made when the last is old, and signs from a time on
-// that every node will have heard of it by; it is forgotten when the links it signed have expired.
+// The secrets of presigned links, shared by all processes of the service. A new one is made every 30 days; it signs from the
+// time by which every process has read it. An old one is deleted when all links signed with it have expired.
 
 import { randomBytes } from 'node:crypto'
 import type { LinkSecrets } from '../../downloads/signer.ts'
@@ -7,11 +7,11 @@ import type { Store } from '../database.ts'
 import { type LinkSecretsTable, sharedStore } from './database.ts'
 
 const secretBytes = 32
-/** A secret signs for so long. */
+/** Age at which the latest secret is replaced. */
 const rotationMs: number = 30 * 86_400_000
-/** Nodes look every minute. */
+/** Time before a new secret signs: each process reads the secrets every minute. */
 const noticeMs = 5 * 60_000
-/** Longer than any link lives. */
+/** Longer than the lifetime of any link. */
 const linkLifeMs = 24 * 3_600_000
 
 export class SharedSecrets implements LinkSecrets {
@@ -33,7 +33,7 @@ export class SharedSecrets implements LinkSecrets {
     return this.#rows.map(({ secret }) => secret)
   }
 
-  /** Makes, forgets and reads them. */
+  /** Reads the secrets; makes a new one and deletes old ones where that is due. */
   async refresh(): Promise<void> {
     const now = this.#now()
     const last = (await this.#read()).at(-1)
@@ -52,7 +52,7 @@ export class SharedSecrets implements LinkSecrets {
     return sharedStore(this.#store).selectFrom('link_secrets').selectAll().orderBy('number').execute()
   }
 
-  /** Of two nodes that make the same one, the first counts. */
+  /** If two processes make the same number, the first one wins. */
   async #make(number: number, since: number): Promise<void> {
     await sharedStore(this.#store)
       .insertInto('link_secrets')
