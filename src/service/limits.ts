@@ -11,7 +11,7 @@ export interface Limits {
   readonly depth: number
   /** Bytes of a document. */
   readonly documentBytes: number
-  /** Bytes and number of the documents a project may hold, those of its storage tables included. */
+  /** Bytes and number of the documents of a project, those of its storage tables included. */
   readonly projectBytes: number
   readonly projectDocuments: number
   /** Parts of a multipart document, and how many of them may be a `uri`: such a part is small to send and large to store. */

@@ -95,33 +95,35 @@ async function detach(store: Store, top: NodeRow, detachedAt: number): Promise<v
 
 const selectDetached = prepared((store) => store.selectFrom('detached').selectAll().limit(1))
 
-const deleteNode = prepared((store, is: { id: string }) => store.deleteFrom('nodes').where('id', '=', is.id))
+const deleteNode = prepared((store, params: { id: string }) =>
+  store.deleteFrom('nodes').where('id', '=', params.id),
+)
 
-const moveAside = prepared((store, is: { projectId: string; path: string }) =>
+const moveAside = prepared((store, params: { projectId: string; path: string }) =>
   store
     .updateTable('nodes')
     .set({ path: sql`path || ${engineOf(store).aside} || id`, parent_id: null })
-    .where('project_id', '=', is.projectId)
-    .where('path', '=', is.path)
+    .where('project_id', '=', params.projectId)
+    .where('path', '=', params.path)
     .returning('id'),
 )
 
 // In descending order of path: children are deleted before their folder.
 const clearBelow = prepared(
-  (store, is: { projectId: string; path: string; detachedAt: number; limit: number }) =>
+  (store, params: { projectId: string; path: string; detachedAt: number; limit: number }) =>
     store
       .deleteFrom('nodes')
       .where('id', 'in', (of) =>
         of
           .selectFrom('nodes')
           .select('id')
-          .where('project_id', '=', is.projectId)
+          .where('project_id', '=', params.projectId)
           // All paths that begin with `path/`: `0` is the byte after the slash.
-          .where('path', '>', sql<string>`${is.path} || '/'`)
-          .where('path', '<', sql<string>`${is.path} || '0'`)
-          .where('modified_at', '<=', is.detachedAt)
+          .where('path', '>', sql<string>`${params.path} || '/'`)
+          .where('path', '<', sql<string>`${params.path} || '0'`)
+          .where('modified_at', '<=', params.detachedAt)
           .orderBy('path', 'desc')
-          .limit(is.limit),
+          .limit(params.limit),
       )
       .returning('blob'),
 )

@@ -78,14 +78,14 @@ export async function findKey(store: Store, keyHash: string): Promise<OpenedKey 
     projects: rows.map(({ id, name, created_at, clock_ms }) => ({ id, name, created_at, clock_ms })),
   }
 }
-const selectByKey = prepared((store, is: { hash: string }) =>
+const selectByKey = prepared((store, params: { hash: string }) =>
   store
     .selectFrom('api_keys')
     .innerJoin('key_projects', 'key_projects.key_id', 'api_keys.id')
     .innerJoin('projects', 'projects.id', 'key_projects.project_id')
     .selectAll('projects')
     .select(['api_keys.id as key_id', 'access', 'path', 'expires_at', 'last_used_at'])
-    .where('api_keys.hash', '=', is.hash)
+    .where('api_keys.hash', '=', params.hash)
     .orderBy('projects.name'),
 )
 

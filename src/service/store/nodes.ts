@@ -13,17 +13,17 @@ export async function findByPath(
 ): Promise<NodeRow | undefined> {
   return (await selectByPath(store, { projectId, path }))[0]
 }
-const selectByPath = prepared((store, is: { projectId: string; path: string }) =>
+const selectByPath = prepared((store, params: { projectId: string; path: string }) =>
   live(store.selectFrom('nodes').selectAll())
-    .where('nodes.project_id', '=', is.projectId)
-    .where('nodes.path', '=', is.path),
+    .where('nodes.project_id', '=', params.projectId)
+    .where('nodes.path', '=', params.path),
 )
 
 export async function findById(store: Store, id: string): Promise<NodeRow | undefined> {
   return (await selectById(store, { id }))[0]
 }
-const selectById = prepared((store, is: { id: string }) =>
-  live(store.selectFrom('nodes').selectAll()).where('nodes.id', '=', is.id),
+const selectById = prepared((store, params: { id: string }) =>
+  live(store.selectFrom('nodes').selectAll()).where('nodes.id', '=', params.id),
 )
 
 /** Excludes nodes below a deleted folder that is not cleared yet (`detached.ts`). */
@@ -50,14 +50,14 @@ export function listChildren(
 ): Promise<ChildRow[]> {
   return selectChildren(store, { folderId, after, limit })
 }
-const selectChildren = prepared((store, is: { folderId: string; after: string; limit: number }) =>
+const selectChildren = prepared((store, params: { folderId: string; after: string; limit: number }) =>
   store
     .selectFrom('nodes')
     .select(childColumns)
-    .where('parent_id', '=', is.folderId)
-    .where('name', '>', is.after)
+    .where('parent_id', '=', params.folderId)
+    .where('name', '>', params.after)
     .orderBy('name')
-    .limit(is.limit),
+    .limit(params.limit),
 )
 
 /** A node and everything below it; an empty list if there is no node. */
@@ -99,23 +99,23 @@ export async function enterFolder(
   if (row === undefined) throw new ServiceError(404, 'the project is gone')
   return { clockMs: row.clock_ms, folderId: row.folder_id ?? undefined }
 }
-const updateClock = prepared((store, is: { projectId: string; path: string; now: number }) =>
+const updateClock = prepared((store, params: { projectId: string; path: string; now: number }) =>
   store
     .updateTable('projects')
     .set((set) => ({
       clock_ms: set
         .case()
-        .when('clock_ms', '<', is.now)
-        .then(is.now)
+        .when('clock_ms', '<', params.now)
+        .then(params.now)
         .else(set('clock_ms', '+', 1))
         .end(),
     }))
-    .where('id', '=', is.projectId)
+    .where('id', '=', params.projectId)
     .returning([
       'clock_ms',
       live(store.selectFrom('nodes').select('nodes.id'))
-        .where('nodes.project_id', '=', is.projectId)
-        .where('nodes.path', '=', is.path)
+        .where('nodes.project_id', '=', params.projectId)
+        .where('nodes.path', '=', params.path)
         .where('nodes.kind', '=', 'folder')
         .as('folder_id'),
     ]),

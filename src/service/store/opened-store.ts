@@ -32,7 +32,7 @@ export interface OpenedStore {
   readonly commits: Commits
   /** Milliseconds since the epoch, by the clock of the store. */
   readonly now: () => number
-  /** True if other processes may serve from it, too; what one of them leaves undone, another one does. */
+  /** True if other processes of the service may use it, too; background work that one leaves, another does. */
   readonly isShared: boolean
   /** The longest path that the engine can store, whatever the limits of the service say. 0 is no limit. */
   readonly maxPathBytes: number
@@ -54,7 +54,7 @@ export interface OpenedStore {
 
 /** Changes of nodes and contents. */
 export interface Commits {
-  /** Resolves with the result of the change when it is durable; if the change throws, it is undone and `run` rejects with its error. */
+  /** Resolves with the result when the change is durable; if it throws, it is undone, and `run` rejects with its error. */
   run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>>
   /** Grows with every other change through the store: of keys, projects, tables. */
   readonly otherChangeCount: number

@@ -23,8 +23,8 @@ export async function readSmall(store: Store, sha256: string): Promise<Buffer | 
   const [row] = await select(store, { sha256 })
   return row === undefined ? undefined : Buffer.from(row.bytes)
 }
-const select = prepared((store, is: { sha256: string }) =>
-  store.selectFrom('small_contents').select('bytes').where('sha256', '=', is.sha256),
+const select = prepared((store, params: { sha256: string }) =>
+  store.selectFrom('small_contents').select('bytes').where('sha256', '=', params.sha256),
 )
 
 /** Returns the hashes that were in the table. */

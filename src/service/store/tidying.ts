@@ -60,7 +60,7 @@ export class FileTidying implements Tidying {
     await this.#whenCleared()
     await sql`pragma incremental_vacuum(${sql.raw(String(pagesAtOnce))})`.execute(this.#store)
     const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(this.#store)
-    // A reader kept the log from being emptied, or more pages are free.
+    // Runs again if a reader kept the log from being emptied, or more pages are free.
     if (rows[0]?.busy === 1 || (await this.#hasFreePages())) this.ask()
   }
 

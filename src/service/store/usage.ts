@@ -21,8 +21,8 @@ export function quotaOf({ projectBytes, projectDocuments }: Limits): Quota | und
   return projectBytes === 0 && projectDocuments === 0 ? undefined : { projectBytes, projectDocuments }
 }
 
-const selectUsage = prepared((store, is: { projectId: string }) =>
-  store.selectFrom('usage').select(['documents', 'bytes']).where('project_id', '=', is.projectId),
+const selectUsage = prepared((store, params: { projectId: string }) =>
+  store.selectFrom('usage').select(['documents', 'bytes']).where('project_id', '=', params.projectId),
 )
 
 async function readUsage(store: Store, projectId: string): Promise<Usage> {

@@ -33,7 +33,7 @@ export class Writer {
     this.#data = { waitLimitMs, inPlace: [], ...data }
   }
 
-  /** Resolves with the result of the change when it is durable; if the change throws, it is undone and `run` rejects with its error. */
+  /** Resolves with the result when the change is durable; if it throws, it is undone, and `run` rejects with its error. */
   run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>> {
     return this.#ask({ kind: 'change', name, argument })
   }

@@ -49,7 +49,7 @@ export async function addAssets(
       try {
         return await addSlices({ ...addTo, step, counted: 0 }, slices, outside, ids)
       } catch (error) {
-        // Rows that remain all the same are removed by the next forward (`removeAhead`).
+        // If this fails, the next forward removes the rows (`removeAhead`).
         await removeRows(store, ids).catch(() => undefined)
         throw error
       }

@@ -72,7 +72,7 @@ export class Matching {
     try {
       return await abortable(turn, signal)
     } catch (error) {
-      // A run that waited for more than half of its time is not to blame, but those before it.
+      // A run that waited for more than half of its time timed out because of others.
       const isOwnFault = (performance.now() - startedMs) * 2 >= this.#runMs
       if (error === signal.reason) throw isOwnFault ? tooLong(this.#runMs) : tooMany()
       if (!(error instanceof ProcessEndedError)) throw error

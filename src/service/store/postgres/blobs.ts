@@ -92,8 +92,8 @@ export async function findBlob(
 ): Promise<Pick<BlobsTable, 'bytes' | 'key'> | undefined> {
   return (await selectBlob(store, { sha256 }))[0]
 }
-const selectBlob = prepared((store, is: { sha256: string }) =>
-  sharedStore(store).selectFrom('blobs').select(['bytes', 'key']).where('sha256', '=', is.sha256),
+const selectBlob = prepared((store, params: { sha256: string }) =>
+  sharedStore(store).selectFrom('blobs').select(['bytes', 'key']).where('sha256', '=', params.sha256),
 )
 
 /** Deletes up to `limit` rows unreferenced since `before`. Returns the keys of bytes to delete; undefined if no row is left. */
@@ -123,16 +123,16 @@ export async function takeUnreferenced(
   return shared
     .deleteFrom('blobs')
     .where('sha256', 'in', sha256s)
-    .where((is) => is.not(isReferenced(is)))
+    .where((eb) => eb.not(isReferenced(eb)))
     .returning('key')
     .execute()
 }
 
 function isReferenced(
-  is: ExpressionBuilder<Database & SharedTables, 'blobs'>,
+  eb: ExpressionBuilder<Database & SharedTables, 'blobs'>,
 ): ReturnType<typeof sql<SqlBool>> {
-  return sql<SqlBool>`(exists (select 1 from nodes where blob = ${is.ref('blobs.sha256')})
-    or exists (select 1 from documents where blob = ${is.ref('blobs.sha256')}))`
+  return sql<SqlBool>`(exists (select 1 from nodes where blob = ${eb.ref('blobs.sha256')})
+    or exists (select 1 from documents where blob = ${eb.ref('blobs.sha256')}))`
 }
 
 /** Returns the `keys` under which a content of the store is recorded. */

@@ -101,6 +101,6 @@ async function insertInPlace(store: Store, node: NodeRow): Promise<void> {
 }
 
 // Not `for update`, which would wait for every transaction that adds a row with a reference to the project.
-const lockProject = prepared((store, is: { id: string }) =>
-  store.selectFrom('projects').select('id').where('id', '=', is.id).forNoKeyUpdate(),
+const lockProject = prepared((store, params: { id: string }) =>
+  store.selectFrom('projects').select('id').where('id', '=', params.id).forNoKeyUpdate(),
 )
