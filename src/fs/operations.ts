@@ -62,10 +62,10 @@ export interface Caller {
   readonly isRunning?: ((program: string) => boolean) | undefined
   readonly signal: AbortSignal
   /**
-   * Room that `read` may put its answer into, where it answers at once: the door has used it before it calls anything
-   * else. Absent: none is lent.
+   * Memory that `read` may return its bytes in, if it returns them at once (no promise): the door has sent them before its next
+   * call. Absent: `read` allocates.
    */
-  readonly room?: Uint8Array | undefined
+  readonly readBuffer?: Uint8Array | undefined
 }
 
 export interface OpenFlags {

@@ -1,12 +1,12 @@
 // A driver is a door to the kernel: it turns kernel requests into calls of `Operations` and errors into errnos.
-// A driver decides nothing. Options are words of ours, never libfuse strings.
+// It decides nothing else. Its options are fields of `MountOptions`, never libfuse's option strings.
 
 import type { Log } from '../log.ts'
 import type { Notifier, Operations } from '../fs/operations.ts'
 
 export type DriverName = 'kernel' | 'fuse-native'
 
-/** Abilities of a driver; the behaviour suite's table of differences reads this. */
+/** Abilities of a driver. `test/support/doors.ts` reads them. */
 export interface DriverCapabilities {
   /** Pushes invalidations, so that long timeouts are safe. */
   readonly push: boolean
@@ -15,7 +15,7 @@ export interface DriverCapabilities {
   readonly exactTimes: boolean
   readonly renameFlags: boolean
   readonly interrupt: boolean
-  /** Invalid UTF-8 names are seen as such (EILSEQ) and never aliased. */
+  /** A name that is not UTF-8 is refused (EILSEQ), and never confused with another. */
   readonly byteNames: boolean
 }
 
@@ -32,9 +32,9 @@ export type CloseReason = 'unmounted' | 'failed'
 
 export interface Mounted {
   readonly notifier: Notifier
-  /** Resolves once, when the kernel has let go: by our unmount, somebody else's, or a failure. */
+  /** Resolves once, when the kernel has ended the connection: our unmount, somebody else's, or a failure. */
   readonly closed: Promise<CloseReason>
-  /** Rejects with EBUSY while somebody uses the mount; `lazy` detaches at once and serves the remaining users. */
+  /** Rejects with EBUSY while a program uses the mount; `lazy` detaches at once and serves the remaining users. */
   unmount(options: { lazy: boolean }): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export interface Driver {
   mount(operations: Operations, options: MountOptions): Promise<Mounted>
 }
 
-/** Mounting or unmounting failed; the message is one line that says what to do. */
+/** A failure to mount or unmount; the message is one line that says what to do. `code` is the errno's name. */
 export class MountError extends Error {
   override readonly name = 'MountError'
   readonly code: string

@@ -1,10 +1,10 @@
-// The one place where an errno's name becomes this platform's number.
+// The number of an errno on this platform.
 
 import { constants } from 'node:os'
 
 const numbers: Readonly<Record<string, number>> = constants.errno
 
-/** `ENOENT` → 2. A name this platform does not have is EIO. */
+/** Returns the number of an errno, e.g. 2 for `ENOENT`; that of EIO for a name this platform does not have. */
 export function errnoNumber(name: string): number {
   return numbers[name] ?? constants.errno.EIO
 }

@@ -1,4 +1,4 @@
-// The kernel's list of mounts (/proc/self/mountinfo), read without touching any of them.
+// The kernel's list of mounts (/proc/self/mountinfo). Reading it touches no mount, so it cannot hang on a dead one.
 
 import { readFile } from 'node:fs/promises'
 
@@ -8,40 +8,40 @@ export interface MountLine {
   readonly device: string
   readonly mountpoint: string
   readonly type: string
-  /** As the filesystem's driver was told. */
+  /** Device name given at mounting, e.g. `docmount:acme`. */
   readonly source: string
-  /** The user who mounted it, where it is a FUSE filesystem. */
+  /** Id of the user who mounted it; undefined if it is no FUSE filesystem. */
   readonly owner: number | undefined
-  /** Other users may enter (`allow_other`). */
+  /** True if other users may enter (`allow_other`). */
   readonly isShared: boolean
 }
 
-/** Type of both drivers' mounts. */
+/** Filesystem type of the mounts of both drivers. */
 export const docmountType = 'fuse.docmount'
 
 /**
- * A file server runs as root: it may enter root's drives, and those that are open to others. Samba needs a list of extended
- * attributes there, if an empty one. Elsewhere LISTXATTR is ENOSYS, which the kernel remembers: the `ls -l` of Debian 13 asks for
- * one list per name.
+ * True if a file server, which runs as root, may enter the drive. Samba there needs a list of extended attributes, even if empty.
+ * All other drives answer LISTXATTR with ENOSYS, after which the kernel sends none: the `ls -l` of Debian 13 asks for one
+ * list per name.
  */
-export function mayBeServed({ owner, isShared }: Pick<MountLine, 'owner' | 'isShared'>): boolean {
+export function isOpenToFileServers({ owner, isShared }: Pick<MountLine, 'owner' | 'isShared'>): boolean {
   return owner === 0 || isShared
 }
 
-/** Every mount this process sees, in the order they were made. */
+/** Resolves with all mounts this process sees, oldest first. */
 export async function readMountinfo(): Promise<MountLine[]> {
   return parseMountinfo(await readFile('/proc/self/mountinfo', 'utf8'))
 }
 
-/** The uppermost mount of ours at a mountpoint. */
+/** Resolves with the topmost docmount mount at a mountpoint. */
 export async function findOurMount(mountpoint: string): Promise<MountLine | undefined> {
   const lines = await readMountinfo()
   return lines.findLast((line) => line.mountpoint === mountpoint && line.type === docmountType)
 }
 
 /**
- * The mount of an open /dev/fuse. Recent kernels (6.18 does) tell a descriptor's connection, which is the minor
- * number of its mount's device; undefined on older ones.
+ * Resolves with the mount of an open /dev/fuse; undefined on older kernels. Recent ones (6.18 does) tell the descriptor's
+ * connection, which is the minor number of the mount's device.
  */
 export async function findMountOfDescriptor(fd: number): Promise<MountLine | undefined> {
   const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8').catch(() => '')
@@ -49,7 +49,7 @@ export async function findMountOfDescriptor(fd: number): Promise<MountLine | und
   return (await readMountinfo()).find(({ device }) => device === `0:${connection}`)
 }
 
-/** Format: proc(5). Optional fields end with a `-`. */
+/** Parses the format of proc(5), in which a `-` ends the optional fields. */
 export function parseMountinfo(text: string): MountLine[] {
   const lines: MountLine[] = []
   for (const line of text.split('\n')) {
@@ -71,7 +71,7 @@ export function parseMountinfo(text: string): MountLine[] {
   return lines
 }
 
-/** Space, tab, newline and backslash are written as three octal digits. */
+/** Decodes space, tab, newline and backslash, which are written as three octal digits. */
 function unescape(field: string): string {
   return field.replaceAll(/\\([0-7]{3})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),

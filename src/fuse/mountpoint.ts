@@ -1,5 +1,5 @@
-// The folder a mount is to appear at: its true path, and whether a mount may appear there. Looks into the mount table
-// before it touches anything: a stat of a mount whose daemon hangs does not return.
+// The mountpoint: its true path, and a check that it can be used. The mount table is read before the folder is touched: a
+// stat of a mount whose daemon hangs does not return.
 
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -8,15 +8,15 @@ import { docmountType, findMountOfDescriptor, type MountLine, readMountinfo } fr
 import { runProgram } from './run-program.ts'
 import { unmount } from './unmount.ts'
 
-/** The number of `/dev/fd/N`, the convention of fstab helpers (mount.fuse3 with drop_privileges): mounted by somebody else. */
+/** Returns the N of `/dev/fd/N`, by which mount.fuse3 (drop_privileges) passes a mount it has made; else undefined. */
 export function passedDescriptor(mountpoint: string): number | undefined {
   const digits = /^\/dev\/fd\/(\d+)$/.exec(mountpoint)?.[1]
   return digits === undefined ? undefined : Number(digits)
 }
 
 /**
- * The absolute path with symbolic links followed; what does not exist yet is taken as written. Of a passed descriptor: the
- * folder it is mounted on, where the kernel tells.
+ * Resolves with the absolute path, symbolic links followed as far as it exists. For a passed descriptor: the folder of its
+ * mount, where the kernel tells.
  */
 export async function resolveMountpoint(path: string): Promise<string> {
   const descriptor = passedDescriptor(path)
@@ -29,14 +29,14 @@ export async function resolveMountpoint(path: string): Promise<string> {
   return realpath(candidate).catch(() => candidate)
 }
 
-/** The visible mount at exactly this path. */
+/** Resolves with the topmost mount at exactly this path. */
 export async function findMountAt(path: string): Promise<MountLine | undefined> {
   return (await readMountinfo()).findLast(({ mountpoint }) => mountpoint === path)
 }
 
 /**
- * The mountpoint as the kernel will list it: an empty folder with nothing mounted on it. The mount of a crashed
- * docmount is taken away first. Throws a MountError that says what to do.
+ * Resolves with the mountpoint as the kernel will list it: an empty folder with nothing mounted on it. The mount of a
+ * crashed docmount is removed first. Throws a MountError that says what to do.
  */
 export async function prepareMountpoint(wanted: string): Promise<string> {
   const mountpoint = await resolveMountpoint(wanted)
@@ -57,7 +57,7 @@ export async function prepareMountpoint(wanted: string): Promise<string> {
   )
 }
 
-/** True when the mount's daemon is gone: the kernel answers ENOTCONN by itself. Asked in a process of its own, which may hang. */
+/** True when the mount's daemon is gone: then the kernel answers ENOTCONN. A child process asks, since the call may hang. */
 export async function isDisconnected(mountpoint: string): Promise<boolean> {
   const { code, stderr } = await runProgram('stat', ['--', mountpoint], { limitMs: 5000 })
   return code !== 0 && /not connected|connection abort/i.test(stderr)
@@ -70,11 +70,14 @@ async function removeDeadMount(mountpoint: string): Promise<void> {
     await unmount(mountpoint, { lazy: true })
     return
   }
-  const what = mount.type === docmountType ? 'another docmount serves it' : `${mount.type} is mounted there`
-  throw new MountError('EBUSY', `the mountpoint ${mountpoint} is busy: ${what}; unmount it or choose another`)
+  const reason = mount.type === docmountType ? 'another docmount serves it' : `${mount.type} is mounted there`
+  throw new MountError(
+    'EBUSY',
+    `the mountpoint ${mountpoint} is busy: ${reason}; unmount it or choose another`,
+  )
 }
 
-/** MountError for a folder that cannot be used; other errors stay as they are. */
+/** Returns a MountError for an error with an errno; other errors unchanged. */
 export function unusable(mountpoint: string, error: unknown): unknown {
   if (error instanceof MountError) return error
   const { code } = error as NodeJS.ErrnoException

@@ -1,6 +1,6 @@
-// An error the driver itself decides: a name no filesystem may see, a flag nobody supports.
+// An error by which a driver refuses a request itself: for a name that is not UTF-8, or a flag that is not supported.
 
-/** Carries the errno's name; answered to the kernel like any error of the filesystem. */
+/** `code` is the errno's name, which is answered to the kernel as for any error of the filesystem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: string

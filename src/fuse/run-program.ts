@@ -1,5 +1,5 @@
-// Runs a small program of the system: mount, fusermount3, umount, stat. Asynchronously, because such a program may ask
-// the drive for its attributes and we are the ones who answer; from `/`, never from inside a drive.
+// Runs a small program of the system: mount, fusermount3, umount, stat. Asynchronously, because such a program may access
+// the drive that this process serves; in the folder `/`, never inside a drive.
 
 import { spawn } from 'node:child_process'
 import { childEnvironment } from '../child-environment.ts'
@@ -7,9 +7,9 @@ import { childEnvironment } from '../child-environment.ts'
 export interface Ended {
   /** Null when a signal or our time limit ended it. */
   readonly code: number | null
-  /** A signal of somebody else ended it. */
+  /** True if a signal of another process ended it. */
   readonly isKilled: boolean
-  /** In English, without the line's end. */
+  /** Its messages, in English, trimmed. */
   readonly stderr: string
 }
 
@@ -20,19 +20,18 @@ export interface RunOptions {
   /** Default 20 s. A program stuck in the kernel is left behind: it may not even die of SIGKILL. */
   readonly limitMs?: number
   /**
-   * This process is not told of the program's end until this is over: for a program that takes a drive of libfuse's
-   * away. When the drive is gone libfuse cancels its threads; one that is told in that moment that a program of ours ended is
-   * cancelled inside Node's signal handler, and takes the news and the handler's lock with it: this process would wait for
-   * ever, and hang at its next signal.
+   * Delays the SIGCHLD of the program's end until this settles; for a program that unmounts a drive of libfuse. libfuse then
+   * cancels its threads. One that is just handling SIGCHLD would be cancelled inside Node's signal handler, with its lock:
+   * this process would never learn of the end, and hang at its next signal.
    */
-  readonly keptUntil?: Promise<unknown>
+  readonly reportEndAfter?: Promise<unknown>
 }
 
-/** Says how the program ended, and waits for the end of its input. `exec` would tell us of the end at once. */
-const keepingScript = '"$@"; echo "ended $?" >&2; read -r _'
-/** Exit code of a shell that does not find a program. */
+/** Prints the program's exit code, and waits for the end of its own input. */
+const delayingScript = '"$@"; echo "ended $?" >&2; read -r _'
+/** Exit code of a shell for a missing program. */
 const notFound = 127
-/** Beyond it a shell tells of the signal that ended a program. */
+/** A shell's exit code beyond it means that a signal ended the program. */
 const lastExitCode = 128
 
 /** Resolves when the program ended; rejects with ENOENT when it is not installed. */
@@ -41,28 +40,28 @@ export function runProgram(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<Ended> {
-  const { fd = 'ignore', env = {}, limitMs = 20_000, keptUntil } = options
-  const isKept = keptUntil !== undefined
-  const command = isKept ? ['/bin/sh', '-c', keepingScript, 'sh', program, ...args] : [program, ...args]
+  const { fd = 'ignore', env = {}, limitMs = 20_000, reportEndAfter } = options
+  const isDelayed = reportEndAfter !== undefined
+  const command = isDelayed ? ['/bin/sh', '-c', delayingScript, 'sh', program, ...args] : [program, ...args]
   return new Promise((resolve, reject) => {
     const child = spawn(command[0] ?? program, command.slice(1), {
       cwd: '/',
       env: { ...childEnvironment(), ...env, LC_ALL: 'C' },
-      stdio: [isKept ? 'pipe' : 'ignore', 'ignore', 'pipe', fd],
+      stdio: [isDelayed ? 'pipe' : 'ignore', 'ignore', 'pipe', fd],
     })
-    const letGo = (): void => void child.stdin?.end()
+    const endShell = (): void => void child.stdin?.end()
     child.stdin?.on('error', () => {}) // it was killed
     let stderr = ''
-    const ended = (code: number | null, said: string, isKilled = false): void => {
+    const ended = (code: number | null, message: string, isKilled = false): void => {
       clearTimeout(timer)
-      resolve({ code, isKilled, stderr: said.trim() })
+      resolve({ code, isKilled, stderr: message.trim() })
     }
     const failed = (error: Error): void => {
       clearTimeout(timer)
       reject(error)
     }
     const timer = setTimeout(() => {
-      if (isKept) letGo()
+      if (isDelayed) endShell()
       else child.kill('SIGKILL')
       child.unref()
       child.stderr?.destroy()
@@ -70,16 +69,16 @@ export function runProgram(
     }, limitMs)
     child.stderr?.on('data', (chunk: Buffer) => {
       stderr += chunk.toString()
-      const line = isKept ? /^ended (\d+)\n$/m.exec(stderr) : null
+      const line = isDelayed ? /^ended (\d+)\n$/m.exec(stderr) : null
       if (line === null) return
       const code = Number(line[1])
-      if (code === 0) void keptUntil?.then(letGo, letGo)
-      else letGo()
+      if (code === 0) void reportEndAfter?.then(endShell, endShell)
+      else endShell()
       if (code === notFound) failed(Object.assign(new Error(`no ${program}`), { code: 'ENOENT' }))
       else ended(code, stderr.slice(0, line.index), code > lastExitCode)
     })
     child.once('error', failed)
-    // Not `close`: a daemon the program leaves behind may keep stderr open.
+    // Not `close`: a daemon that the program started may keep stderr open.
     child.once('exit', (code) => void setImmediate(() => ended(code, stderr, code === null)))
   })
 }

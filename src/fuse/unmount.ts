@@ -1,19 +1,19 @@
-// Unmounting with the system's own program, never with the binding's shell line. Always asynchronous: the program may ask
-// the drive for its attributes, and we are the ones who answer.
+// Unmounting by the system's own program, not by the binding's shell command. Always asynchronous, because that program may
+// access the drive that this process serves.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MountError } from './driver.ts'
 import { findOurMount } from './mountinfo.ts'
 import { type Ended, runProgram } from './run-program.ts'
 
-/** The kernel first writes what programs left in memory. */
+/** Long, since the kernel first writes back the pages that programs have left. */
 const limitMs = 120_000
-/** A signal that ends the daemon is often sent to all processes of its group, and again to those that came meanwhile: systemd does so. */
+/** A signal that ends the daemon also hits its children, and again those that it starts then: systemd signals the whole group. */
 const killedTries = 10
 const killedPauseMs = 200
 
 /**
- * Takes a mount of ours away. Throws EBUSY while somebody uses it and `lazy` is not set; already gone is success. `run`
+ * Unmounts a drive; a missing mount is no error. Throws a MountError: EBUSY if a program uses it and `lazy` is false. `run`
  * starts the programs.
  */
 export async function unmount(

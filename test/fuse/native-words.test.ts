@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Attributes } from '../../src/fs/operations.ts'
 import { libfuseInstallCommand } from '../../src/fuse/native/binding.ts'
-import { mayBeServed, parseMountinfo } from '../../src/fuse/mountinfo.ts'
+import { isOpenToFileServers, parseMountinfo } from '../../src/fuse/mountinfo.ts'
 import { libfuseOptions } from '../../src/fuse/native/options.ts'
 import { namesOf } from '../../src/fuse/native/paths.ts'
 import { nativeStat, nativeStatfs, timeOf } from '../../src/fuse/native/stat.ts'
@@ -125,7 +125,7 @@ test('the mount table is read with its escapes and optional fields', () => {
       isShared: false,
     },
   ])
-  expect(lines.filter((line) => mayBeServed(line)).map(({ id }) => id)).toEqual([36, 39])
+  expect(lines.filter((line) => isOpenToFileServers(line)).map(({ id }) => id)).toEqual([36, 39])
 })
 
 test.each([

@@ -59,7 +59,8 @@ export class BlockReading implements Reading, FetchOwner {
     this.#furthest = Math.max(this.#furthest, extent.offset + extent.length)
     const run = blocksOf(extent)
     const here = this.#peek(run)
-    const stored = here === undefined ? blocks.storedPartNow(partOf(run, extent), reader.room) : undefined
+    const stored =
+      here === undefined ? blocks.storedPartNow(partOf(run, extent), reader.readBuffer) : undefined
     const arrival = here !== undefined || stored !== undefined ? 'ready' : this.#arrivalOf(run)
     if (blocks.sizeBytes <= smallDocumentBytes) {
       if (arrival === 'missing')

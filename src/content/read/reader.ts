@@ -12,7 +12,7 @@ export interface ReadFor {
    * Bytes that are answered at once, without a promise, may lie here: who gives it has used them before anybody else
    * is given the same.
    */
-  readonly room?: Uint8Array | undefined
+  readonly readBuffer?: Uint8Array | undefined
 }
 
 /** Bytes that are answered later do not lie in the reader's room, which another reader has by then. */

@@ -1,41 +1,41 @@
-// The connection to the kernel, whichever way it goes: whole messages in, whole messages out. Knows no opcode.
+// The connection to the kernel, without its transport (device-channel.ts). It passes whole messages, and knows no opcode.
 
 import { viewOf } from './fields.ts'
 import type { MessageSink } from './reply.ts'
 
-/** One WRITE request carries at most this much; also the longest READ asked for. */
+/** The most data (bytes) of one WRITE, and of one READ. */
 export const maxWriteBytes: number = 1024 * 1024
 
-/** The kernel refuses to fill buffers shorter than its longest request: data, headers and a page to spare. */
+/** Size of a receive buffer. The kernel fails a read into one that is shorter than its longest request. */
 const receiveBytes: number = maxWriteBytes + 4096
 
-/** A receive buffer with the view its fields are read through. */
+/** A receive buffer; `view` is a DataView of the same bytes. */
 export interface Message {
   readonly bytes: Buffer
   readonly view: DataView
 }
 
 export interface Channel extends MessageSink {
-  /** Resolves when the kernel has let go of the connection and nothing more can be sent. */
+  /** Resolves when the connection has ended: no request comes, and nothing can be sent. */
   readonly closed: Promise<void>
   /**
-   * Sends a message that may have to wait for the kernel's locks. Resolves when the kernel took or refused it; call it
-   * again only then. True where the kernel is known to have understood it.
+   * Sends a notification, which may wait for the kernel's locks. Resolves when the kernel has taken it (true) or refused it
+   * (false). One at a time: the next call comes after that.
    */
   notify(message: Uint8Array): Promise<boolean>
-  /** Lets go of the connection: users of a mount that is still there get ENOTCONN. */
+  /** Closes the connection: users of a mount that is still there get ENOTCONN. */
   close(): void
 }
 
 /**
- * Takes one request of `length` bytes. Answering a promise keeps the message's bytes until it is over; otherwise they
- * take the next request.
+ * Handles one request of `length` bytes. Where it returns a promise, the buffer is not reused until that settles; otherwise
+ * the next request overwrites it.
  */
 export type Receive = (message: Message, length: number) => Promise<void> | undefined
 
 const maximumSpares = 4
 
-/** The buffer requests arrive in, one after the other, and its successors while one is kept. */
+/** The buffer that requests arrive in, one after another; replaced by a spare while a handler still uses it. */
 export class Receiver {
   #message: Message = newMessage()
   readonly #spares: Message[] = []
@@ -45,18 +45,18 @@ export class Receiver {
     this.#receive = receive
   }
 
-  /** Where the next request goes. */
+  /** The buffer for the next request. */
   get bytes(): Buffer {
     return this.#message.bytes
   }
 
-  /** A request of `length` bytes lies in `bytes`. */
+  /** Passes on the request of `length` bytes that was read into `bytes`. */
   deliver(length: number): void {
     const message = this.#message
-    const kept = this.#receive(message, length)
-    if (kept === undefined) return
+    const inUse = this.#receive(message, length)
+    if (inUse === undefined) return
     this.#message = this.#spares.pop() ?? newMessage()
-    void kept.finally(() => {
+    void inUse.finally(() => {
       if (this.#spares.length < maximumSpares) this.#spares.push(message)
     })
   }

@@ -1,5 +1,5 @@
-// The open /dev/fuse: whole messages in, whole messages out. Requests come through libuv's epoll, never through its
-// thread pool: a reader there would starve behind every other file, DNS and crypto job. Knows no opcode.
+// The connection over an open /dev/fuse. Requests come through libuv's epoll where it can be had, not through its thread
+// pool: a reader there would starve behind every other file, DNS and crypto job. Knows no opcode.
 
 import { write, writeSync, writevSync } from 'node:fs'
 import type { Log } from '../../log.ts'
@@ -24,7 +24,7 @@ export class DeviceChannel implements Channel {
         buffer: () => this.#receiver.bytes,
         received: (length) => this.#receiver.deliver(length),
         ended: () => (this.#isOpen = false),
-        // A write still in the thread pool must never meet another file under this number.
+        // The descriptor's number may be another file's once it is closed: a write in the thread pool must end before.
         beforeClose: async () => void (await this.#notification),
       },
       log,
@@ -54,7 +54,7 @@ export class DeviceChannel implements Channel {
 
   notify(message: Uint8Array): Promise<boolean> {
     if (!this.#isOpen) return Promise.resolve(false)
-    // Most refusals are ENOENT: the kernel has nothing cached under that node or name, so there is nothing to do.
+    // ENOENT: the kernel caches nothing of that node or name, so there is nothing to invalidate.
     this.#notification = new Promise((resolve) => {
       write(this.#fd, message, 0, message.length, null, (error) =>
         resolve(error === null || error.code === 'ENOENT'),
@@ -68,7 +68,7 @@ export class DeviceChannel implements Channel {
     this.#listener.close()
   }
 
-  /** ENOENT: the request was interrupted and its caller is gone. ENODEV: so is the mount. Others are our own mistakes. */
+  /** Returns false for a request nobody waits for: ENOENT (it was interrupted), or a mount that is gone. Throws bugs of ours. */
   #refused(error: unknown): boolean {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENODEV' || code === 'ECONNABORTED') return false

@@ -1,15 +1,15 @@
-// The kernel driver: the FUSE protocol spoken on /dev/fuse, with no native code for root. Linux only.
-// From the mount on, nothing in this process may touch the mountpoint: the answer would have to come from here.
+// The kernel driver: the FUSE protocol on /dev/fuse, with no native code for root. Linux only.
+// Once mounted, nothing in this process may touch the mountpoint: it would wait for an answer of its own.
 
 import type { Operations } from '../../fs/operations.ts'
 import { MountError, type CloseReason, type Driver, type Mounted, type MountOptions } from '../driver.ts'
-import { findMountOfDescriptor, findOurMount, mayBeServed, type MountLine } from '../mountinfo.ts'
+import { findMountOfDescriptor, findOurMount, isOpenToFileServers, type MountLine } from '../mountinfo.ts'
 import { passedDescriptor, prepareMountpoint } from '../mountpoint.ts'
 import { unmount } from '../unmount.ts'
 import { widenReadAhead } from './kernel-read-ahead.ts'
 import { DeviceChannel } from './device-channel.ts'
 import { isRoot, mountKernel } from './mounting.ts'
-import { operationTable, servedTable } from './operations/table.ts'
+import { operationTable, fileServerTable } from './operations/table.ts'
 import { Session } from './session.ts'
 import { endLateWatchdogs, startWatchdog } from './watchdog.ts'
 
@@ -27,7 +27,7 @@ export const kernelDriver: Driver = {
   mount,
 }
 
-/** The kernel sends INIT as soon as it is mounted. */
+/** Longest wait for INIT, which the kernel sends as soon as the drive is mounted. */
 const initLimitMs = 10_000
 
 async function mount(operations: Operations, options: MountOptions): Promise<Mounted> {
@@ -35,7 +35,7 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
     throw new MountError('ENOTSUP', 'the kernel driver speaks to Linux only: use --driver fuse-native')
   }
   const fd = passedDescriptor(options.mountpoint)
-  return fd === undefined ? mountHere(operations, options) : serve(fd, operations, options)
+  return fd === undefined ? mountHere(operations, options) : servePassed(fd, operations, options)
 }
 
 async function mountHere(operations: Operations, options: MountOptions): Promise<Mounted> {
@@ -50,7 +50,7 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
   )
   const session = sessionOf(fd, operations, log, line)
   try {
-    await becomesReady(session)
+    await untilReady(session)
   } catch (error) {
     await detach()
     session.close()
@@ -58,10 +58,10 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
     throw error
   }
 
-  // INIT has set the kernel's own limit; this comes after it.
+  // Only after INIT: its answer resets the kernel's read-ahead.
   if (line !== undefined) await widenReadAhead(line.device, log)
 
-  /** Takes away what is left of this mount, and never another one that came after it. */
+  /** Unmounts this mount if it is still there, and never another one that came after it. */
   async function detach(): Promise<CloseReason> {
     if (!(await isStillThere(line))) return 'unmounted'
     await unmount(mountpoint, { lazy: true }).catch((error: unknown) => {
@@ -71,20 +71,20 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
   }
 
   const closed = session.closed.then(async () => {
-    // Still there: the connection was aborted, and everybody would get ENOTCONN from what is left.
+    // A mount that is still there was aborted: every program would get ENOTCONN from it.
     const reason = await detach()
     watchdog.dismiss()
     return reason
   })
-  return { notifier: session.notifier, closed, unmount: (how) => unmount(mountpoint, how) }
+  return { notifier: session.notifier, closed, unmount: (options) => unmount(mountpoint, options) }
 }
 
-/** The mount was made by somebody else, who passed us its descriptor and may keep the right to unmount it. */
-async function serve(fd: number, operations: Operations, { log }: MountOptions): Promise<Mounted> {
+/** Serves a mount that another program made: it passed us the descriptor, and may keep the right to unmount. */
+async function servePassed(fd: number, operations: Operations, { log }: MountOptions): Promise<Mounted> {
   const line = await findMountOfDescriptor(fd)
   const session = sessionOf(fd, operations, log, line)
   try {
-    await becomesReady(session)
+    await untilReady(session)
   } catch (error) {
     session.close()
     throw error
@@ -92,18 +92,18 @@ async function serve(fd: number, operations: Operations, { log }: MountOptions):
   return {
     notifier: session.notifier,
     closed: session.closed.then(async () => ((await isStillThere(line)) ? 'failed' : 'unmounted')),
-    unmount: (how) => unmountPassed(line?.mountpoint, how),
+    unmount: (options) => unmountPassed(line?.mountpoint, options),
   }
 }
 
-/** The session of an open /dev/fuse whose mount shows as `line`. */
+/** Starts the session of an open /dev/fuse. `line`: its mount in the kernel's list. */
 function sessionOf(
   fd: number,
   operations: Operations,
   log: MountOptions['log'],
   line: MountLine | undefined,
 ): Session {
-  const table = line === undefined || mayBeServed(line) ? servedTable : operationTable
+  const table = line === undefined || isOpenToFileServers(line) ? fileServerTable : operationTable
   return new Session((receive) => new DeviceChannel(fd, receive, log), operations, log, table)
 }
 
@@ -111,19 +111,20 @@ async function isStillThere(line: MountLine | undefined): Promise<boolean> {
   return line !== undefined && (await findOurMount(line.mountpoint))?.id === line.id
 }
 
-async function unmountPassed(mountpoint: string | undefined, how: { lazy: boolean }): Promise<void> {
+async function unmountPassed(mountpoint: string | undefined, options: { lazy: boolean }): Promise<void> {
   if (mountpoint === undefined) {
     throw new MountError('ENOTSUP', 'this drive was mounted by another program: unmount it with umount')
   }
-  await unmount(mountpoint, how).catch((cause: unknown) => {
+  await unmount(mountpoint, options).catch((cause: unknown) => {
     if (cause instanceof MountError && cause.code === 'EBUSY') throw cause
-    // Root too: mount.fuse3 takes the capabilities away for drop_privileges.
-    const words = `${mountpoint} was mounted by somebody else, and this process may not unmount it`
-    throw new MountError('EPERM', `${words}: as root run umount ${mountpoint}`, { cause })
+    // Root may lack the right, too: mount.fuse3 drops its capabilities for drop_privileges.
+    const reason = `${mountpoint} was mounted by somebody else, and this process may not unmount it`
+    throw new MountError('EPERM', `${reason}: as root run umount ${mountpoint}`, { cause })
   })
 }
 
-async function becomesReady(session: Session): Promise<void> {
+/** Resolves when INIT was answered. Throws a MountError if the kernel is too old, or sends none in time. */
+async function untilReady(session: Session): Promise<void> {
   const limit = AbortSignal.timeout(initLimitMs)
   const silence = new Promise<undefined>((resolve) => {
     limit.addEventListener('abort', () => resolve(undefined), { once: true })

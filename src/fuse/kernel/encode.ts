@@ -1,20 +1,20 @@
-// Our answers as the kernel's structures. Pure: each function writes at `at` and answers nothing.
+// Our answers as the kernel's structures. Each `write…` function fills one of them in `view`, from byte `at` on.
 
 import type { Attributes, Entry, FilesystemStatistics, Opened } from '../../fs/operations.ts'
 import { set64, setU32 } from './fields.ts'
 import { fileType, openFlag } from './protocol-flags.ts'
 import { attr, attrOut, entryOut, kstatfs, openOut } from './protocol-structs.ts'
 
-/** st_blksize, which programs take as their buffer's size: one READ or WRITE of this size is one round trip. */
+/** st_blksize, which programs take as their buffer size: one READ or WRITE of this size is one round trip. */
 const preferredBlockBytes = 128 * 1024
 
-/** st_blocks counts 512 bytes each, whatever st_blksize says. */
+/** Unit of st_blocks, whatever st_blksize is. */
 const statBlockBytes = 512
 
-/** Beyond any uptime, and safe in the kernel's jiffies. */
+/** Longer than any uptime, and no overflow of the kernel's jiffies. */
 const longestTtlMs = 365 * 24 * 3_600_000
 
-/** `attr.mode`'s file type bits. */
+/** Returns the file type bits of `attr.mode`. */
 export function typeBits(kind: Attributes['kind']): number {
   return kind === 'file' ? fileType.regular : fileType.folder
 }
@@ -53,14 +53,14 @@ export function writeAttrOut(view: DataView, at: number, entry: Entry): void {
 
 export function writeEntryOut(view: DataView, at: number, entry: Entry): void {
   set64(view, at + entryOut.nodeid, entry.attributes.ino)
-  // Node ids are never given to another node within a mount, so their generation never changes.
+  // A node id is never reused within a mount, so its generation never changes.
   set64(view, at + entryOut.generation, 0)
   writeTtl(view, at + entryOut.entryValid, at + entryOut.entryValidNsec, entry.entryTtlMs)
   writeTtl(view, at + entryOut.attrValid, at + entryOut.attrValidNsec, entry.attributeTtlMs)
   writeAttributes(view, at + entryOut.attr, entry.attributes)
 }
 
-/** Node id 0 with a time: the kernel keeps the news that the name does not exist. */
+/** Writes node id 0: the kernel caches for `entryTtlMs` that the name does not exist. */
 export function writeNegativeEntryOut(view: DataView, at: number, entryTtlMs: number): void {
   new Uint8Array(view.buffer, view.byteOffset + at, entryOut.sizeOf).fill(0)
   writeTtl(view, at + entryOut.entryValid, at + entryOut.entryValidNsec, entryTtlMs)
@@ -76,7 +76,7 @@ export function openFlagsOf(opened: Opened): number {
   return (
     (opened.directIo ? openFlag.directIo : 0) |
     (opened.keepCache ? openFlag.keepCache : 0) |
-    // From Linux 5.17 on; older ones ask all the same.
+    // Linux before 5.17 ignores it, and sends FLUSH all the same.
     (opened.hasNothingToFlush ? openFlag.noflush : 0)
   )
 }

@@ -1,12 +1,12 @@
-// Receiving the descriptor that fusermount3 opened and mounted for us. It comes as a message of a local socket
-// (SCM_RIGHTS), which Node cannot receive, so two C functions are called through koffi.
+// Mounting through fusermount3, which opens /dev/fuse and passes its descriptor over a local socket (SCM_RIGHTS). Node
+// cannot receive one, so two C functions are called through koffi.
 
 import { closeSync } from 'node:fs'
 import type Koffi from 'koffi'
 import { MountError } from '../driver.ts'
 import { runProgram } from '../run-program.ts'
 
-/** Runs fusermount3 and answers the mounted descriptor, which children do not inherit. */
+/** Runs fusermount3. Resolves with the mounted descriptor, which children do not inherit. Throws a MountError with a fix. */
 export async function receiveFromFusermount(args: readonly string[], sockets: Sockets): Promise<number> {
   const [ours, theirs] = sockets.pair()
   try {
@@ -30,7 +30,7 @@ async function runFusermount(args: readonly string[], fd: number): Promise<void>
   }
 }
 
-/** fusermount3 says precisely what is wrong; what to do about it is added here. */
+/** The reason that fusermount3 gives, with a fix where one is known. */
 function fusermountFailure(stderr: string): string {
   const reason = stderr.replace(/^fusermount3: /, '').split('\n')[0] ?? ''
   const fix = /user_allow_other/.test(stderr)
@@ -47,11 +47,11 @@ function fusermountFailure(stderr: string): string {
 
 export interface Sockets {
   pair(): [number, number]
-  /** Undefined when nothing was sent. Never waits. */
+  /** Returns undefined when no descriptor was sent. Never waits. */
   receiveDescriptor(socket: number): number | undefined
 }
 
-/** Linux's numbers, the same on every architecture Node runs on. */
+/** Linux's constants, the same on every architecture Node runs on. */
 const linux = {
   AF_UNIX: 1,
   SOCK_STREAM: 1,
@@ -62,7 +62,7 @@ const linux = {
 
 let sockets: Promise<Sockets | undefined> | undefined
 
-/** Undefined where koffi, an optional dependency, does not load. Once per process: koffi's type names are global. */
+/** Resolves with undefined where koffi, an optional dependency, does not load. Once per process: its type names are global. */
 export function loadSockets(): Promise<Sockets | undefined> {
   sockets ??= import('koffi').then(
     ({ default: koffi }) => defineSockets(koffi),
@@ -72,7 +72,7 @@ export function loadSockets(): Promise<Sockets | undefined> {
 }
 
 function defineSockets(koffi: typeof Koffi): Sockets {
-  // The process itself: its C library, glibc or musl.
+  // `null` is this process, with its C library (glibc or musl).
   const library = koffi.load(null)
   koffi.struct('docmount_iovec', { base: 'void *', length: 'size_t' })
   koffi.struct('docmount_msghdr', {

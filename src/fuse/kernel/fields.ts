@@ -1,4 +1,4 @@
-// Reading and writing one field of a kernel structure: native byte order, 64-bit numbers as JavaScript numbers.
+// Getters and setters for one field of a kernel structure: native byte order, 64-bit integers as JavaScript numbers.
 
 import { endianness } from 'node:os'
 
@@ -6,7 +6,7 @@ const isLittleEndian = endianness() === 'LE'
 const high = isLittleEndian ? 4 : 0
 const low = isLittleEndian ? 0 : 4
 
-/** A DataView of exactly these bytes. */
+/** Returns a DataView of exactly these bytes. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -15,7 +15,7 @@ export function getU32(view: DataView, at: number): number {
   return view.getUint32(at, isLittleEndian)
 }
 
-/** Exact below 2^53, which covers node ids, handles and request ids; larger sizes and offsets come out rounded. */
+/** Returns an unsigned number: exact up to 2^53, enough for node ids, handles and request ids; larger ones are rounded. */
 export function getU64(view: DataView, at: number): number {
   return view.getUint32(at + high, isLittleEndian) * 2 ** 32 + view.getUint32(at + low, isLittleEndian)
 }

@@ -1,4 +1,4 @@
-// INIT: which protocol is spoken and which of its features are used.
+// INIT: the negotiation of the protocol's version and features.
 
 import { setU16, setU32 } from './fields.ts'
 import { maxWriteBytes } from './channel.ts'
@@ -9,19 +9,19 @@ import type { Request } from './request.ts'
 const major = 7
 /** The newest minor this driver was written against. */
 const newestMinor = 45
-/** Linux 5.4: older kernels lack what is relied on here (COPY_FILE_RANGE, MAX_PAGES, their answer sizes). */
+/** Linux 5.4: older kernels lack COPY_FILE_RANGE and MAX_PAGES, and have other answer sizes. */
 const oldestMinor = 31
 
 const pageBytes = 4096
 
-/** Only read-ahead and RELEASE are limited by it. */
+/** Most background requests at once; only read-ahead and RELEASE are such. */
 const maxBackground = 64
 const congestionThreshold = 48
 
 /**
- * Used where offered. Left out on purpose: writeback cache (hides what the service changed), locks (the kernel's own
- * suffice), zero-message open (each open must reach us), kill-priv (the kernel clears suid by itself),
- * asynchronous direct I/O (its callers wait uninterruptibly, deaf to Ctrl-C).
+ * Features used where the kernel offers them. Left out on purpose: writeback cache (hides changes of the service), locks (the
+ * kernel's own suffice), no-open support (each open must reach us), kill-priv (the kernel clears suid itself),
+ * asynchronous direct I/O (its callers cannot be interrupted).
  */
 const wanted =
   initFlag.asyncRead |
@@ -36,13 +36,13 @@ const wanted =
   initFlag.cacheSymlinks
 
 /**
- * - `agreed`: the mount works from here on.
- * - `again`: the kernel speaks a newer major; it asks once more in ours.
- * - `too-old`: the kernel is not spoken to.
+ * - `agreed`: the mount is ready.
+ * - `again`: the kernel has a newer major version, and sends INIT again with ours.
+ * - `too-old`: the kernel is too old; the mount fails.
  */
 export type InitOutcome = 'agreed' | 'again' | 'too-old'
 
-/** Writes the answer to INIT into `body`, unless the kernel is too old. */
+/** Writes the answer to INIT into `body`, except for `too-old`. */
 export function answerInit(request: Request, body: DataView): InitOutcome {
   const kernelMajor = request.u32(initIn.major)
   const kernelMinor = request.u32(initIn.minor)

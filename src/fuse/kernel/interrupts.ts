@@ -1,36 +1,36 @@
-// Requests whose caller got a signal. The kernel says so once per request and does not say which signal it was: one that
-// ends the program, or one it handles and goes on from. A call that goes on must hear what really became of it.
+// Requests whose caller got a signal. The kernel reports that once per request, and not which signal it was. If it ends the
+// program, the request is given up; a program that handles the signal must get the true result of its call.
 
 import { isDying } from './dying-callers.ts'
 import type { Request } from './request.ts'
 
-/** How often callers are looked at: a signal that ends the program may come after one that did not. */
-const lookEveryMs = 100
-/** How long whoever handles signals waits for a call that only looks before it is told EINTR. */
-const longestLookMs = 5_000
+/** Interval of checks whether a caller is dying: a signal that ends it may follow one that did not. */
+const checkEveryMs = 100
+/** Longest wait of a program that handles its signal for a read-only call; then it gets EINTR. */
+const longestReadOnlyMs = 5_000
 
 export class Interrupts {
   readonly #giveUp: (request: Request) => void
-  /** With the time (ms, monotonic) from which a call that only looks is given up. */
+  /** Interrupted requests, each with the time (ms, `performance.now`) from which a read-only one is given up. */
   readonly #interrupted = new Map<Request, number>()
   #timer: NodeJS.Timeout | undefined
 
-  /** `giveUp` answers a request whose caller is dying, or has waited long for a call that changes nothing. */
+  /** `giveUp` is called for a request whose caller is dying, and for a read-only one that takes too long. */
   constructor(giveUp: (request: Request) => void) {
     this.#giveUp = giveUp
   }
 
-  /** The request's caller got a signal. */
+  /** Call it when the request's caller got a signal. */
   add(request: Request): void {
     if (isDying(request.pid)) {
       this.#giveUp(request)
       return
     }
-    this.#interrupted.set(request, performance.now() + longestLookMs)
-    this.#timer ??= setInterval(() => this.#look(), lookEveryMs).unref()
+    this.#interrupted.set(request, performance.now() + longestReadOnlyMs)
+    this.#timer ??= setInterval(() => this.#check(), checkEveryMs).unref()
   }
 
-  /** The request was answered. */
+  /** Call it when the request was answered. */
   delete(request: Request): void {
     if (this.#interrupted.size === 0 || !this.#interrupted.delete(request)) return
     if (this.#interrupted.size > 0) return
@@ -38,10 +38,10 @@ export class Interrupts {
     this.#timer = undefined
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now()
     for (const [request, until] of this.#interrupted) {
-      const isGivenUp = (request.onlyLooks && now >= until) || isDying(request.pid)
+      const isGivenUp = (request.isReadOnly && now >= until) || isDying(request.pid)
       if (!isGivenUp) continue
       this.delete(request)
       this.#giveUp(request)

@@ -1,13 +1,12 @@
-// How far the kernel reads ahead in a file of this mount: 128 KiB unless root says otherwise, which makes four requests of
-// what one could ask for. Only sequential readers get it; the kernel begins each with little.
+// The kernel's read-ahead for sequential readers of this mount. Its default, 128 KiB, makes four requests where one would do.
 
 import { writeFile } from 'node:fs/promises'
 import type { Log } from '../../log.ts'
 
-/** Not more: from 1 MiB on the kernel's first steps grow too, and who only looks at a file's head is read half the file. */
+/** Not more: from 1 MiB on, the kernel's first steps grow too, and a program that reads only a file's head causes far more. */
 const readAheadKib = 512
 
-/** `device`: `major:minor` of the mount. Where it may not be set (no root, no sysfs) the kernel's own stays. */
+/** Sets it. `device`: `major:minor` of the mount. Without root or sysfs, the kernel's default stays. */
 export async function widenReadAhead(device: string, log: Log): Promise<void> {
   try {
     await writeFile(`/sys/class/bdi/${device}/read_ahead_kb`, String(readAheadKib))

@@ -1,18 +1,18 @@
-// How requests are read from /dev/fuse: its descriptor in libuv's epoll, through the handle type of local sockets. Node
-// has no public way to poll a character device; where this one is gone, two thread-pool readers take over.
+// Reads requests from /dev/fuse. Node has no public way to poll a character device, so its descriptor is put into libuv's
+// epoll through the handle type of local sockets; where that fails, two thread-pool readers do it.
 
 import { close, read } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Log } from '../../log.ts'
 
 export interface ListenerEvents {
-  /** Where the next request goes. */
+  /** Returns the buffer for the next request. */
   buffer(): Buffer
-  /** A request of `length` bytes lies in the buffer last asked for. */
+  /** Called when a request of `length` bytes was read into the buffer that `buffer` returned last. */
   received(length: number): void
-  /** The kernel has let go (ENODEV): nothing comes any more, and nothing can be sent. */
+  /** Called when the connection has ended (ENODEV): no request comes, and nothing can be sent. */
   ended(): void
-  /** Work that must be over before the descriptor's number may be given to another file. */
+  /** Called before the descriptor is closed. Resolves when it may be: its number may then be another file's. */
   beforeClose(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export interface Listener {
   close(): void
 }
 
-/** Node's internal handle of a local socket; it polls whatever descriptor it is given. */
+/** Node's internal handle of a local socket; it polls any descriptor. */
 interface PipeHandle {
   open(fd: number): number
   close(callback?: () => void): void
@@ -43,10 +43,10 @@ export function listen(fd: number, events: ListenerEvents, log: Log): Listener {
   return listenByPool(fd, events)
 }
 
-/** A socket that never connects shows the constructor of its handle, without the deprecated `process.binding`. */
+/** Returns Node's class of such handles, found on a socket that never connects: `process.binding` is deprecated. */
 function findPipe(): PipeConstructor | undefined {
   const socket = new Socket()
-  // The connection fails by design; nobody needs to hear of it.
+  // The connection fails by design.
   socket.on('error', () => {})
   socket.connect({ path: '/dev/null/no-socket' })
   const handle = Reflect.get(socket, '_handle') as object | null | undefined
@@ -65,7 +65,7 @@ function listenByEpoll(handle: PipeHandle, events: ListenerEvents): Listener {
     writable: false,
     allowHalfOpen: true,
     onread: {
-      // Answering no buffer keeps the one there is, which saves a call into libuv per request.
+      // `undefined` keeps the current buffer, which saves a call into libuv per request.
       buffer() {
         const next = events.buffer()
         if (next === current) return undefined
@@ -91,17 +91,17 @@ function listenByEpoll(handle: PipeHandle, events: ListenerEvents): Listener {
   }
 }
 
-/** Two readers, so that one thread of the pool is left to everybody else even at its smallest useful size. */
+/** Two, so that even the smallest useful thread pool (3) keeps a thread for other work. */
 const poolReaders = 2
 
 function listenByPool(fd: number, events: ListenerEvents): Listener {
   let isClosing = false
-  const readers = Array.from({ length: poolReaders }, () => readOn())
+  const readers = Array.from({ length: poolReaders }, () => readRequests())
   const closed = Promise.all(readers)
     .then(() => events.beforeClose())
     .then(() => new Promise<void>((resolve) => close(fd, () => resolve())))
 
-  async function readOn(): Promise<void> {
+  async function readRequests(): Promise<void> {
     const own = Buffer.allocUnsafeSlow(events.buffer().length)
     for (;;) {
       const outcome = await new Promise<number | NodeJS.ErrnoException>((resolve) => {
@@ -110,7 +110,7 @@ function listenByPool(fd: number, events: ListenerEvents): Listener {
       if (typeof outcome === 'number') {
         own.copy(events.buffer(), 0, 0, outcome)
         events.received(outcome)
-      } else if (!isPassing(outcome)) {
+      } else if (!isTransient(outcome)) {
         break
       }
       if (isClosing) break
@@ -127,7 +127,7 @@ function listenByPool(fd: number, events: ListenerEvents): Listener {
   }
 }
 
-/** A signal, nothing there after all, or a request taken back while it was read: the next read tells more. */
-function isPassing(error: NodeJS.ErrnoException): boolean {
+/** True for a signal, for nothing to read, and for a request that was aborted while it was read: read again. */
+function isTransient(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EINTR' || error.code === 'EAGAIN' || error.code === 'ENOENT'
 }

@@ -1,5 +1,5 @@
-// How the kernel is asked for a mount: with mount(8) by root, through the setuid fusermount3 by anybody else. The result
-// is an open /dev/fuse whose first request is INIT.
+// Mounting: by mount(8) as root, by the setuid fusermount3 as any other user. The result is an open /dev/fuse whose first
+// request is INIT.
 
 import { closeSync, openSync } from 'node:fs'
 import { MountError, type MountOptions } from '../driver.ts'
@@ -7,14 +7,14 @@ import { maxWriteBytes } from './channel.ts'
 import { loadSockets, receiveFromFusermount } from './fd-passing.ts'
 import { runProgram } from '../run-program.ts'
 
-/** Shown as the filesystem's type in /proc/mounts: `fuse.docmount`. */
+/** Second part of the type in /proc/mounts: `fuse.docmount`. */
 const subtype = 'docmount'
 
 export function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** Mounts at `mountpoint`, an absolute path without links, and answers the descriptor. Throws a MountError with a fix. */
+/** Mounts at `mountpoint`, a path without symbolic links. Resolves with the descriptor. Throws a MountError with a fix. */
 export function mountKernel(mountpoint: string, options: MountOptions): Promise<number> {
   return isRoot() ? mountAsRoot(mountpoint, options) : mountAsUser(mountpoint, options)
 }
@@ -32,15 +32,15 @@ function sharedOptions(options: MountOptions): string[] {
 
 async function mountAsRoot(mountpoint: string, options: MountOptions): Promise<number> {
   const fd = openDevice()
-  const words = [
+  const mountOptions = [
     'fd=3',
     'rootmode=40000',
     `user_id=${process.getuid?.() ?? 0}`,
     `group_id=${process.getgid?.() ?? 0}`,
     ...sharedOptions(options),
   ]
-  // -i: no mount.fuse helper, which would start a daemon of its own.
-  const args = ['-i', '-t', `fuse.${subtype}`, '-o', words.join(','), '--', options.source, mountpoint]
+  // -i: without the helper mount.fuse, which would start a daemon of its own.
+  const args = ['-i', '-t', `fuse.${subtype}`, '-o', mountOptions.join(','), '--', options.source, mountpoint]
   try {
     const { code, stderr } = await runProgram('mount', args, { fd })
     if (code !== 0) throw mountFailure(mountpoint, stderr)
@@ -68,18 +68,18 @@ function openDevice(): number {
   }
 }
 
-/** fusermount3 unescapes these two in its options; everything else in a source is taken as it is. */
+/** Escapes backslash and comma, the two characters that fusermount3 unescapes in its options. */
 function escaped(value: string): string {
   return value.replace(/[\\,]/g, '\\$&')
 }
 
 async function mountAsUser(mountpoint: string, options: MountOptions): Promise<number> {
-  const words = [`fsname=${escaped(options.source)}`, `subtype=${subtype}`, ...sharedOptions(options)]
+  const mountOptions = [`fsname=${escaped(options.source)}`, `subtype=${subtype}`, ...sharedOptions(options)]
   const sockets = await loadSockets()
   if (sockets === undefined)
     throw new MountError(
       'ENOTSUP',
       'nothing can receive the descriptor from fusermount3: run npm install koffi',
     )
-  return receiveFromFusermount(['-o', words.join(','), '--', mountpoint], sockets)
+  return receiveFromFusermount(['-o', mountOptions.join(','), '--', mountpoint], sockets)
 }

@@ -1,7 +1,6 @@
-// Notifications to the kernel: something it cached has changed. One queue, one message under way, never waited for by
-// what answers the kernel: such a write blocks while any request on that node or folder is unanswered, and from the
-// main thread it would block the very answer the kernel waits for. Another door's answer may wait (`heard`): the
-// kernel's requests never wait for one of those.
+// Notifications that invalidate the kernel's caches, sent one after another. The write of one blocks while any request on
+// that node or folder is unanswered, so no answer to the kernel may wait for it. An answer of the WebDAV door may (`heard`):
+// no request of the kernel waits for one of those.
 
 import type { LetGo, Notifier } from '../../fs/operations.ts'
 import { set64, setI32, setU32, viewOf } from './fields.ts'
@@ -10,13 +9,13 @@ import { notifyInvalEntryOut, notifyInvalInodeOut, notifyPruneOut, outHeader } f
 
 export class Notifications implements Notifier {
   readonly #send: (message: Uint8Array) => Promise<boolean>
-  /** By what they say, until they are sent: saying it twice before it was heard once is no use. True: it was understood. */
+  /** Messages not sent yet, by kind and subject, so that each waits only once. Each resolves with true if the kernel took it. */
   readonly #waiting = new Map<string, Promise<boolean>>()
-  /** The newest message; heard when all before it are. */
+  /** The newest message: once it was sent, so were all before it. */
   #last: Promise<boolean> = Promise.resolve(true)
-  /** Asked to let go: one after another, since each waits for messages of its own. */
+  /** The newest `letGo` call: they run one after another, since each waits for its own messages. */
   #lettingGo: Promise<void> = Promise.resolve()
-  /** Linux 6.18 and later. */
+  /** True until the kernel refuses PRUNE, as Linux before 6.18 does. */
   #understandsPrune = true
 
   constructor(send: (message: Uint8Array) => Promise<boolean>) {
@@ -24,7 +23,7 @@ export class Notifications implements Notifier {
   }
 
   attributesChanged(ino: number): void {
-    // A full invalidation that still waits says this too.
+    // A content invalidation that still waits covers the attributes, too.
     if (!this.#waiting.has(`content ${ino}`)) void this.#enqueue(`attributes ${ino}`, invalInode(ino, -1))
   }
 
@@ -53,7 +52,7 @@ export class Notifications implements Notifier {
       this.#understandsPrune = await this.#enqueue(`prune ${first.ino}`, message)
       if (this.#understandsPrune) return
     }
-    // A folder that somebody is in would lose its path by this.
+    // Files alone: a program's current folder would lose its path.
     const files = nodes.filter(({ kind }) => kind === 'file')
     for (const { parent, name } of files) this.entryChanged(parent, name)
     if (files.length > 0) await this.heard()
@@ -72,7 +71,7 @@ export class Notifications implements Notifier {
   }
 }
 
-/** Offset -1: attributes alone, and no page lock is taken. Offset 0: attributes and all pages (of a folder: its listing). */
+/** Drops a node's attributes. Offset 0: also all pages (of a folder: its listing); -1: no pages, and no page lock is taken. */
 export function invalInode(ino: number, offset: number): Buffer {
   const message = header(notifyCode.invalInode, notifyInvalInodeOut.sizeOf)
   const view = viewOf(message)
@@ -81,7 +80,7 @@ export function invalInode(ino: number, offset: number): Buffer {
   return message
 }
 
-/** Drops the name, known or known to be missing, and the parent's cached listing. */
+/** Drops a name, cached as present or as missing, and the parent's cached listing. */
 export function invalEntry(parent: number, name: string): Buffer {
   const nameBytes = Buffer.from(name)
   const message = header(notifyCode.invalEntry, notifyInvalEntryOut.sizeOf + nameBytes.length + 1)
@@ -92,7 +91,7 @@ export function invalEntry(parent: number, name: string): Buffer {
   return message
 }
 
-/** Drops those of the nodes that nobody uses, with their names: FORGETs follow. */
+/** Drops the nodes that no program uses, with their names; the kernel then sends FORGETs. */
 export function prune(inos: readonly number[]): Buffer {
   const message = header(notifyCode.prune, notifyPruneOut.sizeOf + inos.length * 8)
   const view = viewOf(message)

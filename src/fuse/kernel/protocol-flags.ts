@@ -38,7 +38,7 @@ export const openFlag = {
 /** `getattrIn.getattrFlags`. */
 export const getattrFlag = { fh: 0x1 } as const
 
-/** `setattrIn.valid`: which of its fields count. */
+/** `setattrIn.valid`: the fields that are to be set. */
 export const setattrValid = {
   mode: 0x1,
   uid: 0x2,

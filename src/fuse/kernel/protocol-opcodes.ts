@@ -1,4 +1,4 @@
-// The names of the kernel's numbers: requests and notifications. Values: uapi fuse.h (protocol 7.45).
+// Numbers of the kernel's requests and notifications. Values: uapi fuse.h (protocol 7.45).
 
 /** Requests of the kernel, in `inHeader.opcode`. */
 export const opcode = {
@@ -61,7 +61,7 @@ export const notifyCode = {
 
 const names = new Map<number, string>(Object.entries(opcode).map(([name, value]) => [value, name]))
 
-/** For log lines: `getattr`, or the number when we have no name for it. */
+/** Returns a name for log lines: `getattr`, or `opcode 99` for an unknown number. */
 export function opcodeName(value: number): string {
   return names.get(value) ?? `opcode ${value}`
 }

@@ -1,5 +1,5 @@
-// Where each field of each kernel structure lies: byte offsets from the structure's start, and its size. Native byte
-// order. A structure follows its header; names (NUL-terminated) and data follow the structure.
+// Layout of the kernel's structures: byte offset of each field, and size of the whole. Native byte order. In a message a
+// structure follows the header; names (NUL-terminated) and data follow the structure.
 // Source: uapi fuse.h; `test/fuse/kernel-structs.test.ts` compares every number with the header of the machine.
 
 export const inHeader = {
@@ -14,7 +14,7 @@ export const inHeader = {
   sizeOf: 40,
 } as const
 
-/** `error` is 0, a negative errno, or in a notification its code. */
+/** `error`: 0 or a negative errno; in a notification, its code. */
 export const outHeader = { len: 0, error: 4, unique: 8, sizeOf: 16 } as const
 
 export const initIn = { major: 0, minor: 4, maxReadahead: 8, flags: 12, flags2: 16, sizeOf: 64 } as const
@@ -71,7 +71,7 @@ export const forgetIn = { nlookup: 0, sizeOf: 8 } as const
 export const batchForgetIn = { count: 0, sizeOf: 8 } as const
 export const forgetOne = { nodeid: 0, nlookup: 8, sizeOf: 16 } as const
 
-/** Of LISTXATTR, too. `size` 0 asks how long the answer is. */
+/** Request of GETXATTR and LISTXATTR. `size` 0 asks for the length of the answer. */
 export const getxattrIn = { size: 0, sizeOf: 8 } as const
 
 export const getxattrOut = { size: 0, sizeOf: 8 } as const
@@ -142,7 +142,7 @@ export const copyFileRangeIn = {
   sizeOf: 56,
 } as const
 
-/** Of COPY_FILE_RANGE_64; the older opcode answers with `writeOut`. */
+/** Answer to COPY_FILE_RANGE_64; the older opcode's is `writeOut`. */
 export const copyFileRangeOut = { bytesCopied: 0, sizeOf: 8 } as const
 
 export const kstatfs = {
@@ -157,7 +157,7 @@ export const kstatfs = {
   sizeOf: 80,
 } as const
 
-/** The name follows at `sizeOf`; the whole is padded to 8 bytes. */
+/** The name follows at `sizeOf`; an entry is padded to 8 bytes. */
 export const dirent = { ino: 0, off: 8, namelen: 16, type: 20, sizeOf: 24 } as const
 
 /** An `entryOut`, then a `dirent`. */

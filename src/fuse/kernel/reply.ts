@@ -1,25 +1,25 @@
-// Answers to the kernel: one message each, header and body in one write. Reused for every request, so an answer is
-// written at once and never kept.
+// Answers to the kernel: one message each, header and body in one write. One `Reply` serves every request of a session, so
+// each answer is written at once.
 
 import { set64, setI32, setU32, viewOf } from './fields.ts'
 import { outHeader } from './protocol-structs.ts'
 
-/** Where whole messages go. False: the kernel no longer waits for this answer (interrupted, or the mount is gone). */
+/** Sends whole messages. False: the kernel no longer waits for this answer (interrupted, or the mount is gone). */
 export interface MessageSink {
   send(message: Uint8Array, length: number): boolean
   sendAll(parts: readonly Uint8Array[]): boolean
 }
 
-/** Chunks up to here are copied behind the header: cheaper than a write of several parts. */
+/** Up to this total, chunks are copied after the header: cheaper than a write of several parts. */
 const copyBytes = 8 * 1024
 
 /** IOV_MAX of Linux, less the header. */
 const maximumParts = 1023
 
 export class Reply {
-  /** The body of a structured answer: write here, then `struct(length)`. */
+  /** Body of an answer with a structure: write here, then call `struct(length)`. */
   readonly body: DataView
-  /** Which request is answered. */
+  /** Id of the request that is answered; set it before each answer. */
   unique = 0
   readonly #bytes = Buffer.alloc(outHeader.sizeOf + copyBytes)
   readonly #view = viewOf(this.#bytes)
@@ -45,6 +45,7 @@ export class Reply {
     return this.#sink.send(this.#bytes, outHeader.sizeOf + length)
   }
 
+  /** Sends an answer whose body is these bytes. */
   chunks(chunks: readonly Uint8Array[]): boolean {
     let length = 0
     for (const chunk of chunks) length += chunk.length
@@ -63,7 +64,7 @@ export class Reply {
     )
   }
 
-  /** Sends a message whose header's room was left free by its maker. */
+  /** Sends the first `length` bytes of `bytes`, whose gap for the header is filled in here. */
   message(bytes: Buffer, length: number): boolean {
     this.#header(length, 0)
     bytes.set(this.#bytes.subarray(0, outHeader.sizeOf))

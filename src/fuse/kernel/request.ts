@@ -1,4 +1,4 @@
-// One request of the kernel: its header, its fields while its bytes are ours, and who asks (`Caller`).
+// One request of the kernel: its header, its fields, and the program that sent it (`Caller`).
 
 import type { Caller } from '../../fs/operations.ts'
 import { maxWriteBytes, type Message } from './channel.ts'
@@ -8,22 +8,22 @@ import { decodeName, endOfName } from './names.ts'
 import { inHeader } from './protocol-structs.ts'
 import { isRunning, programOf } from './program-of.ts'
 
-/** The longest READ, and what is checked around it. */
-const room = Buffer.allocUnsafeSlow(maxWriteBytes + 64 * 1024)
+/** Memory for the answer to a READ: the longest one, and the rest of the pages at its ends, which are checked whole. */
+const sharedReadBuffer = Buffer.allocUnsafeSlow(maxWriteBytes + 64 * 1024)
 
-/** Fields and names may be read only until the handler's call returned: then the buffer takes the next request. */
+/** Its fields, data and names may be read only until the handler's `call` returns: then the next request overwrites the buffer. */
 export class Request implements Caller {
   readonly opcode: number
   readonly unique: number
   readonly nodeid: number
   readonly uid: number
   readonly gid: number
-  /** The thread's id as the daemon's pid namespace sees it; 0 when it cannot. */
+  /** Id of the calling thread in the daemon's pid namespace; 0 for a thread outside it. */
   readonly pid: number
-  /** True once the kernel has its answer, whatever the filesystem still does. */
+  /** True once an error was sent as the answer, though the filesystem may still work on the request. */
   isAnswered = false
-  /** True for a request that changes nothing: its caller loses nothing by EINTR. */
-  onlyLooks = false
+  /** True for a request that changes nothing, so that it may be given up with EINTR. Set when its answer is not there at once. */
+  isReadOnly = false
 
   readonly #message: Message
   readonly #length: number
@@ -42,7 +42,7 @@ export class Request implements Caller {
     this.pid = getU32(view, inHeader.pid)
   }
 
-  /** Made on first use: most requests are answered before anybody asks. */
+  /** Aborted when the request is given up. Created on first use: most requests need none. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
@@ -51,19 +51,22 @@ export class Request implements Caller {
     return this.#abort.signal
   }
 
-  /** One for all: an answer is written before the next request is read. */
-  get room(): Uint8Array {
-    return room
+  /** One buffer for all requests: a read that uses it is answered before the next request is handled. */
+  get readBuffer(): Uint8Array {
+    return sharedReadBuffer
   }
 
+  /** Key of the calling process: `PID@INODE` of /proc/PID; undefined where /proc does not show it. */
   get program(): string | undefined {
     return programOf(this.pid)
   }
 
+  /** True if a pending signal ends the calling thread; read from /proc on each access. */
   get isDying(): boolean {
     return isDying(this.pid)
   }
 
+  /** Tells if a program (a value of `program`) still runs. */
   get isRunning(): (program: string) => boolean {
     return isRunning
   }
@@ -85,23 +88,23 @@ export class Request implements Caller {
     return getI64(this.#message.view, inHeader.sizeOf + field)
   }
 
-  /** A view of the receive buffer. */
+  /** Returns data that follows the structure: a view of the receive buffer, not a copy. */
   data(from: number, length: number): Uint8Array {
     const start = inHeader.sizeOf + from
     return this.#message.bytes.subarray(start, start + length)
   }
 
-  /** The name at `from`, for making it: EILSEQ when it is not UTF-8. */
+  /** Returns the name at `from`, which is to be created. Throws EILSEQ if it is not UTF-8. */
   newName(from: number): string {
     return this.#name(inHeader.sizeOf + from, 'EILSEQ')
   }
 
-  /** The name at `from`, for finding it: ENOENT when it is not UTF-8, since no such name can exist. */
+  /** Returns the name at `from`, which is to be found. Throws ENOENT if it is not UTF-8, since no such name can exist. */
   knownName(from: number): string {
     return this.#name(inHeader.sizeOf + from, 'ENOENT')
   }
 
-  /** Where the name after the one at `from` starts. */
+  /** Returns the start of the name that follows the one at `from`. */
   nameAfter(from: number): number {
     return endOfName(this.#message.bytes, inHeader.sizeOf + from, this.#length) + 1 - inHeader.sizeOf
   }

@@ -1,5 +1,5 @@
-// One mount's conversation with the kernel: each request goes to its operation, each outcome back as one answer.
-// Answers that are there at once are sent at once, without a turn of the event loop. No error leaves this file.
+// The session of one mount: passes each request to its operation, and sends the result or errno as one answer. A result that
+// is no promise is sent synchronously. Errors are logged or answered, never thrown.
 
 import { constants } from 'node:os'
 import { errnoOf } from '../../fs/errno-of.ts'
@@ -17,18 +17,18 @@ import { refusedWith } from './operations/table.ts'
 import { Reply } from './reply.ts'
 import { Request } from './request.ts'
 
-/** Opens the channel to a mount that was just made. */
+/** Opens the channel to a new mount. */
 export type Connect = (receive: Receive) => Channel
 
 export class Session {
   readonly notifier: Notifier
-  /** Resolves when INIT was answered; false when the kernel is too old or let go before. */
+  /** Resolves with true when INIT was answered; with false if the kernel is too old, or the connection ended before. */
   readonly ready: Promise<boolean>
-  /** Resolves when the kernel has let go. */
+  /** Resolves when the connection has ended. */
   readonly closed: Promise<void>
   readonly #operations: Operations
   readonly #log: Log
-  /** Operations by opcode. */
+  /** Handlers by opcode. */
   readonly #table: ReadonlyMap<number, Operation>
   readonly #channel: Channel
   readonly #reply: Reply
@@ -46,7 +46,7 @@ export class Session {
     this.#reply = new Reply(this.#channel)
     this.notifier = new Notifications((message) => this.#channel.notify(message))
     const answerAll = (): void => this.#answerAll()
-    // At the end of the process a notification may wait for a lock whose holder waits for us: answer, so that both end.
+    // A notification may wait for a kernel lock whose holder waits for our answer: answer, or the process could not exit.
     process.once('exit', answerAll)
     this.closed = this.#channel.closed.then(() => {
       process.off('exit', answerAll)
@@ -55,12 +55,12 @@ export class Session {
     })
   }
 
-  /** Requests the kernel waits for. */
+  /** Number of unanswered requests. */
   get waitingRequests(): number {
     return this.#waiting.size
   }
 
-  /** Lets go of the connection, whoever still uses the mount. */
+  /** Ends the connection, even if programs still use the mount. */
   close(): void {
     this.#answerAll()
     this.#channel.close()
@@ -86,7 +86,7 @@ export class Session {
       this.#answer(operation, request, result)
       return undefined
     }
-    request.onlyLooks = operation.isReadOnly?.(request) ?? false
+    request.isReadOnly = operation.isReadOnly?.(request) ?? false
     this.#waiting.set(request.unique, request)
     const answered = result.then(
       (value) => this.#answer(operation, request, value),
@@ -96,7 +96,7 @@ export class Session {
   }
 
   #answer(operation: Operation, request: Request, result: unknown): void {
-    this.#over(request)
+    this.#settle(request)
     try {
       this.#reply.unique = request.unique
       if (!request.isAnswered && operation.answer(this.#reply, result)) return
@@ -106,7 +106,7 @@ export class Session {
     void this.#undo(operation, request, result)
   }
 
-  /** The kernel never heard of this result: what it would have held is given back. */
+  /** Gives back the references and handles of a result that the kernel did not take. */
   async #undo(operation: Operation, request: Request, result: unknown): Promise<void> {
     try {
       await operation.undo?.(this.#operations, result)
@@ -115,15 +115,15 @@ export class Session {
     }
   }
 
-  #over(request: Request): void {
+  #settle(request: Request): void {
     this.#waiting.delete(request.unique)
     this.#interrupts.delete(request)
   }
 
   #refuse(request: Request, error: unknown): void {
-    this.#over(request)
+    this.#settle(request)
     const name = errnoOf(error)
-    // EIO is what errors without a name become: the log must tell what it was.
+    // Any error without an errno becomes EIO: the log tells which it was.
     if (name === 'EIO') {
       const { nodeid, pid } = request
       this.#log.warn({ err: error, operation: opcodeName(request.opcode), nodeid, pid }, 'answered EIO')
@@ -157,7 +157,7 @@ export class Session {
         this.#init(request)
         break
       case opcode.destroy:
-        // A mount's last request, where it comes at all: what the mount held is given up when the connection ends.
+        // The last request of a mount, and not always sent: cleaning up is done when the connection ends.
         this.#replyError(request, 0)
         break
       default:
@@ -173,15 +173,15 @@ export class Session {
     }
   }
 
-  /** A request we do not know is answered already. */
+  /** An unknown request was answered before. */
   #interrupt(unique: number): void {
     const request = this.#waiting.get(unique)
     if (request !== undefined) this.#interrupts.add(request)
   }
 
   /**
-   * Answers at once, whatever the filesystem does with the aborted signal: until then even SIGKILL leaves the caller
-   * hanging.
+   * Answers EINTR at once, before the filesystem reacts to the aborted signal: until it is answered, the caller hangs, even
+   * after SIGKILL.
    */
   #giveUp(request: Request): void {
     this.#replyError(request, constants.errno.EINTR)

@@ -1,6 +1,6 @@
-// A shell that outlives us: when this process ends without a goodbye, it aborts the connection and detaches the mount, so
-// that nobody hangs or meets "Transport endpoint is not connected". About 1 MB. Used instead of auto_unmount, which
-// libfuse 3.14 and older ignore.
+// The watchdog: a shell that outlives this process. Unless it was dismissed, it then aborts the connection and detaches the
+// mount, so that no program hangs or gets "Transport endpoint is not connected". It takes about 1 MB, and replaces
+// auto_unmount, which libfuse 3.14 and older ignore.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -9,13 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { childEnvironment } from '../../child-environment.ts'
 import type { Log } from '../../log.ts'
 
-/** How a watchdog is known among all processes; mountpoint, connection and whom it watches follow. */
+/** Word by which a watchdog is found in /proc/PID/cmdline; user or root, mountpoint, connection and watched process follow. */
 const watchdogName = 'docmount-watchdog'
 
 /**
- * Reads until we say goodbye, are gone, or URG tells that our main thread is. Signals to our process group must not end
- * it before that. Aborting comes first: killed while a notification waits for the kernel, this process stays a zombie
- * that holds /dev/fuse open, and everybody who waits for an answer would wait for ever.
+ * Reads until it gets `goodbye`, the pipe ends with our process, or URG reports the end of our main thread. Signals to our
+ * process group must not end it before. The abort comes first: if this process is killed while a notification blocks in the
+ * kernel, it stays a zombie that holds /dev/fuse open, and programs would wait for their answers for ever.
  */
 const script = `
 trap '' INT TERM HUP
@@ -33,16 +33,16 @@ export interface WatchedMount {
   readonly isRoot: boolean
   /** The kernel's number of the connection, where it is known. */
   readonly connection: string | undefined
-  /** Kept from the shell: while it held the descriptor, the kernel would not see us go. */
+  /** Not inherited by the shell: while it had the descriptor open, the kernel would not notice our end. */
   readonly fuseFd: number
 }
 
 export interface Watchdog {
-  /** The mount is gone in good order; nothing is left to do. */
+  /** Ends the watchdog: the mount is gone in good order. */
   dismiss(): void
 }
 
-/** Does its work without any of ours: whatever ends this process, kill -9 included. */
+/** Starts a watchdog. It works however this process ends, kill -9 included. */
 export function startWatchdog(mount: WatchedMount, log: Log): Watchdog {
   const { mountpoint, isRoot, connection = 'unknown', fuseFd } = mount
   const shell = [
@@ -56,8 +56,8 @@ export function startWatchdog(mount: WatchedMount, log: Log): Watchdog {
     String(process.pid),
   ]
   let isDismissed = false
-  // util-linux's setpriv makes the kernel signal the shell when our main thread ends, even where the rest of us cannot.
-  // URG, because it is ignored until the shell has set its trap.
+  // setpriv (util-linux) lets the kernel signal the shell when our main thread ends, even if another thread is stuck.
+  // URG, because it does nothing before the shell has set its trap. Without setpriv, the pipe alone has to do.
   let child = start(['setpriv', '--pdeathsig', 'URG', ...shell], fuseFd, () => {
     if (isDismissed) return
     child = start(shell, fuseFd, () => {
@@ -73,24 +73,24 @@ export function startWatchdog(mount: WatchedMount, log: Log): Watchdog {
   }
 }
 
-/** How long killed programs may take. */
+/** Longest wait for killed watchdogs to end. */
 const endLimitMs = 5_000
 
 /**
- * Ends the watchdogs of processes that are gone and were mounted here. On a busy machine such a one may come to its work late, and
- * would take the next mount away, which it cannot tell from the dead one. Its work is left to the new mount.
+ * Ends the watchdogs of processes that are gone and had a mount here. On a busy machine such a watchdog may run late, and would
+ * detach the next mount, which it cannot tell from the dead one. The new mount removes the dead one itself.
  */
 export async function endLateWatchdogs(mountpoint: string): Promise<void> {
   for (let waitedMs = 0; waitedMs < endLimitMs; waitedMs += 10) {
     const late = lateWatchdogs(mountpoint)
     if (late.length === 0) return
-    // With the umount that it may just have started: both are in a group of their own.
+    // Its whole process group, with the umount it may just have started.
     for (const pid of late) end(-pid)
     await sleep(10)
   }
 }
 
-/** Empty where nobody's processes can be seen. */
+/** Process ids of such watchdogs; empty where /proc hides other processes. */
 function lateWatchdogs(mountpoint: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((pid) => {
@@ -99,11 +99,11 @@ function lateWatchdogs(mountpoint: string): number[] {
       const at = words.indexOf(watchdogName)
       if (at === -1 || words[at + 2] !== mountpoint) return false
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-      // In a container of its own: the numbers it knows are not ours, nor is its folder.
+      // In another pid namespace: its numbers and its mountpoint are not ours.
       if (/^NSpid:\t\d+\t/m.test(status)) return false
       return /^PPid:\t(\d+)$/m.exec(status)?.[1] !== words[at + 4]
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return false
     }
   })
@@ -113,7 +113,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended, or is somebody else's.
+    // It has ended, or belongs to another user.
   }
 }
 
@@ -128,7 +128,7 @@ function start(command: readonly string[], fuseFd: number, whenGone: () => void)
   })
   child.once('error', whenGone)
   child.once('exit', whenGone)
-  // Our goodbye may come too late: no matter.
+  // The shell may end before it reads our goodbye.
   child.stdin?.on('error', () => {})
   child.unref()
   if (child.stdin instanceof Socket) child.stdin.unref()

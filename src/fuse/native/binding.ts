@@ -1,5 +1,5 @@
-// The npm package `fuse-native` as we use it: loaded only when a drive is mounted with it, its shell commands taken away.
-// Its types are written here, since it has none. Not the place for what its callbacks do: see callbacks.ts.
+// The npm package `fuse-native` (the binding): its types, since it has none, and corrections of what it does. It is loaded only
+// when a drive is mounted with it. Its callbacks are in callbacks.ts.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,7 +8,7 @@ import { isMainThread } from 'node:worker_threads'
 import { MountError } from '../driver.ts'
 import type { NativeCallbacks } from './callbacks.ts'
 
-/** One mount of the binding. The members with an underscore are its own; the exact version is pinned because of them. */
+/** One mount of the binding. Members with an underscore are internal to it, so its exact version is pinned. */
 export interface NativeFuse {
   mount(done: (error: Error | null) => void): void
   unmount(done: (error: Error | null) => void): void
@@ -23,16 +23,16 @@ interface FuseConstructor {
 }
 
 /**
- * A mount that is not mounted yet. `options` is libfuse's option list without `-o`.
+ * Returns a mount that is not mounted yet. `options` is libfuse's option list without `-o`.
  * Throws a MountError that names the package to install.
  */
 export function nativeFuse(mountpoint: string, callbacks: NativeCallbacks, options: string): NativeFuse {
   const Fuse = loadFuse()
   // timeout: the binding would answer ETIMEDOUT after 15 s while the operation goes on; deadlines are the client's.
   const fuse = new Fuse(mountpoint, callbacks, { timeout: false })
-  // Its own list cannot say big_writes and does not escape; ours is whole and clean.
+  // The binding's own list lacks big_writes and does not escape.
   fuse._fuseOptions = () => `-o${options}`
-  // The original throws the handle away and asks by path, which fails for a file that was deleted while open.
+  // The original drops the handle and uses the path, which fails for a file that was deleted while open.
   fuse._op_fgetattr = (signal, path, fh) => {
     const withHandle = {
       ops: {
@@ -55,7 +55,7 @@ function loadFuse(): FuseConstructor {
   } catch (error) {
     throw notLoaded(error)
   }
-  // The original hands the mountpoint to a shell inside double quotes, so that `$(…)` in a name would run, and is always
+  // The original passes the mountpoint to a shell inside double quotes, so that `$(…)` in a name would run, and is always
   // lazy, so that a busy drive looks unmounted. The binding calls it when it mounts (`force`) and when it closes.
   Fuse.unmount = (_, done) => done(null)
   return Fuse
@@ -83,7 +83,7 @@ function readOsRelease(): string {
   }
 }
 
-/** The command that installs libfuse.so.2, by the text of /etc/os-release. */
+/** Returns the command that installs libfuse.so.2. `osRelease`: text of /etc/os-release. */
 export function libfuseInstallCommand(osRelease: string): string {
   const field = (name: string): string => new RegExp(`^${name}="?([^"\n]*)`, 'm').exec(osRelease)?.[1] ?? ''
   const families = `${field('ID')} ${field('ID_LIKE')}`.split(' ')

@@ -1,8 +1,8 @@
-// The binding's table of callbacks over `Operations`. Paths in, negative errnos out; nothing is decided here.
+// The binding's callbacks, on top of `Operations`. They take paths, and reply with negative errnos.
 //
-// Left out on purpose, so that the kernel is told ENOSYS once: access (the kernel checks modes itself), values of extended
-// attributes (each implemented one costs a call per write and per listed name), opendir and releasedir (readdir is not told the
-// handle).
+// Left out on purpose: access (the kernel checks modes itself), values of extended attributes (each implemented call costs one
+// per write and per listed name), opendir and releasedir (readdir does not get the handle). The kernel gets ENOSYS once, and
+// stops sending them.
 
 import { constants } from 'node:fs'
 
@@ -10,7 +10,7 @@ import type { AttributeChange, OpenFlags } from '../../fs/operations.ts'
 import { Refusal } from '../refusal.ts'
 import { readListing } from './listing.ts'
 import { openCallbacks, type OpenCallbacks } from './open-callbacks.ts'
-import type { Place } from './paths.ts'
+import type { ParentAndName } from './paths.ts'
 import type { NativeRequest } from './request.ts'
 import type { NativeSession, Reply } from './session.ts'
 import { nativeStat, nativeStatfs, timeOf, type NativeStat, type NativeStatfs } from './stat.ts'
@@ -33,33 +33,33 @@ export interface NativeCallbacks extends OpenCallbacks {
   symlink(target: string, path: string, reply: Reply): void
 }
 
-/** For a drive that a file server may enter (`mayBeServed`): nothing has extended attributes. */
-export const servedCallbacks: {
+/** More callbacks for a drive that a file server may enter (`isOpenToFileServers`): an empty list of extended attributes. */
+export const fileServerCallbacks: {
   listxattr(path: string, reply: (errno: number, names: readonly string[]) => void): void
 } = {
   listxattr: (_path, reply) => reply(0, []),
 }
 
-/** chown's "leave as it is": −1 as an unsigned word. */
+/** chown's value for an id that is not to be changed: −1 as an unsigned 32-bit number. */
 const unchanged = 2 ** 32 - 1
 const noFlags = { noReplace: false, exchange: false }
 const readWrite: OpenFlags = { read: true, write: true, truncate: false }
 
 export function nativeCallbacks(session: NativeSession): NativeCallbacks {
-  const { operations, names, paths, hidden, toldSizes } = session
+  const { operations, names, paths, hidden, kernelSizes } = session
 
   function change(operation: string, path: string, wanted: AttributeChange, reply: Reply): void {
     session.serve(operation, reply, async (request) => {
       const ino = await paths.node(path, request)
       await operations.setattr(ino, wanted, undefined, request)
-      toldSizes.forget(ino)
+      kernelSizes.forget(ino)
       return [0]
     })
   }
 
   function remove(operation: 'unlink' | 'rmdir', path: string, reply: Reply): void {
     session.serve(operation, reply, async (request) => {
-      const { parent, name } = await paths.place(path, request)
+      const { parent, name } = await paths.parentAndName(path, request)
       await operations[operation](parent, name, request)
       names.drop(parent, name)
       return [0]
@@ -72,9 +72,10 @@ export function nativeCallbacks(session: NativeSession): NativeCallbacks {
     })
   }
 
-  async function putBack(hiddenAt: string, target: Place, request: NativeRequest): Promise<void> {
+  /** Renames a hidden file back to `target`. */
+  async function putBack(hiddenAt: string, target: ParentAndName, request: NativeRequest): Promise<void> {
     try {
-      const { parent, name } = await paths.place(hiddenAt, request)
+      const { parent, name } = await paths.parentAndName(hiddenAt, request)
       const flags = { noReplace: true, exchange: false }
       await operations.rename(parent, name, target.parent, target.name, flags, request)
       names.drop(parent, name)
@@ -88,11 +89,11 @@ export function nativeCallbacks(session: NativeSession): NativeCallbacks {
     ...openCallbacks(session),
 
     getattr(path, reply) {
-      hidden.lookedAt(path)
+      hidden.noteUse(path)
       session.serve('getattr', reply, async (request) => {
         const ino = await paths.node(path, request)
         const { attributes } = await operations.getattr(ino, undefined, request)
-        toldSizes.tell(ino, attributes.size)
+        kernelSizes.set(ino, attributes.size)
         return [0, nativeStat(attributes)]
       })
     },
@@ -128,17 +129,17 @@ export function nativeCallbacks(session: NativeSession): NativeCallbacks {
       change('chown', path, { ...(uid !== unchanged && { uid }), ...(gid !== unchanged && { gid }) }, reply)
     },
 
-    // The binding passes the time of access twice: the time of change does not arrive.
+    // The binding passes the access time twice: the modification time gets lost.
     utimens(path, atimeMs, mtimeMs, reply) {
       change('utimens', path, { atime: timeOf(atimeMs), mtime: timeOf(mtimeMs) }, reply)
     },
 
     mkdir(path, mode, reply) {
       session.serve('mkdir', reply, async (request) => {
-        const place = await paths.place(path, request)
+        const target = await paths.parentAndName(path, request)
         const changesBefore = names.changes
-        const entry = await operations.mkdir(place.parent, place.name, mode & 0o7777, request)
-        paths.keep(place, entry, changesBefore)
+        const entry = await operations.mkdir(target.parent, target.name, mode & 0o7777, request)
+        paths.cache(target, entry, changesBefore)
         return [0]
       })
     },
@@ -146,9 +147,9 @@ export function nativeCallbacks(session: NativeSession): NativeCallbacks {
     mknod(path, mode, _device, reply) {
       if ((mode & constants.S_IFMT) !== constants.S_IFREG) return refuse('mknod', reply)
       session.serve('mknod', reply, async (request) => {
-        const place = await paths.place(path, request)
+        const target = await paths.parentAndName(path, request)
         const options = { mode: mode & 0o7777, flags: readWrite, exclusive: true }
-        const { entry, opened } = await operations.create(place.parent, place.name, options, request)
+        const { entry, opened } = await operations.create(target.parent, target.name, options, request)
         operations.forget(entry.attributes.ino, 1)
         await operations.release(opened.fh)
         return [0]
@@ -165,17 +166,17 @@ export function nativeCallbacks(session: NativeSession): NativeCallbacks {
 
     rename(from, to, reply) {
       session.serve('rename', reply, async (request) => {
-        const source = await paths.place(from, request)
-        const target = await paths.place(to, request)
+        const source = await paths.parentAndName(from, request)
+        const target = await paths.parentAndName(to, request)
         const replaced = hidden.takeReplaced(to)
         try {
           await operations.rename(source.parent, source.name, target.parent, target.name, noFlags, request)
         } catch (error) {
-          // libfuse took the target away before it asked, and does not put it back.
+          // libfuse hid the open target before it called us, and does not put it back.
           if (replaced !== undefined) await putBack(replaced, target, request)
           throw error
         }
-        hidden.renamed(from, to)
+        hidden.noteRename(from, to)
         names.drop(source.parent, source.name)
         names.drop(target.parent, target.name)
         return [0]

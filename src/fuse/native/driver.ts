@@ -1,13 +1,13 @@
-// The portable door: libfuse 2 through the npm package `fuse-native`. Its defects, and what is done about each, are in
-// native-deps.md. Not the default on Linux: that is ../kernel/.
+// The driver on libfuse 2, through the npm package `fuse-native`. Its defects and the workarounds are in native-deps.md. Not
+// the default on Linux: that is ../kernel/.
 
 import { MountError, type Driver, type Mounted, type MountOptions } from '../driver.ts'
 import type { Operations } from '../../fs/operations.ts'
 import type { Log } from '../../log.ts'
 import { nativeFuse, type NativeFuse } from './binding.ts'
-import { nativeCallbacks, servedCallbacks } from './callbacks.ts'
+import { nativeCallbacks, fileServerCallbacks } from './callbacks.ts'
 import { mountFailure } from './mount-failure.ts'
-import { findOurMount, mayBeServed } from '../mountinfo.ts'
+import { findOurMount, isOpenToFileServers } from '../mountinfo.ts'
 import { prepareMountpoint } from '../mountpoint.ts'
 import { libfuseOptions } from './options.ts'
 import { runProgram } from '../run-program.ts'
@@ -15,7 +15,7 @@ import { NativeSession } from './session.ts'
 import { unmount } from '../unmount.ts'
 import { fuseDescriptors, MountWatch } from './watch.ts'
 
-/** The binding copies the mountpoint into 1 KiB, its end cut off. */
+/** The binding copies the mountpoint into a buffer of 1 KiB, and truncates a longer one. */
 const longestMountpointBytes = 1000
 
 export const fuseNativeDriver: Driver = {
@@ -38,16 +38,16 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
   }
   const mountpoint = await mountpointOf(options.mountpoint)
   const session = new NativeSession(operations, options.log)
-  const isServed = mayBeServed({ owner: process.getuid?.(), isShared: options.allowOther })
-  const callbacks = { ...nativeCallbacks(session), ...(isServed ? servedCallbacks : {}) }
+  const isOpen = isOpenToFileServers({ owner: process.getuid?.(), isShared: options.allowOther })
+  const callbacks = { ...nativeCallbacks(session), ...(isOpen ? fileServerCallbacks : {}) }
   const fuse = nativeFuse(mountpoint, callbacks, libfuseOptions({ ...options, mountpoint }))
 
   const mountedBefore = await findOurMount(mountpoint)
   const descriptorsBefore = await fuseDescriptors()
   try {
-    await opened(fuse)
+    await mounted(fuse)
   } catch (error) {
-    // When libfuse gives up late, the mount stays behind, dead.
+    // When libfuse fails late, it leaves a dead mount.
     const left = await findOurMount(mountpoint)
     if (left !== undefined && left.id !== mountedBefore?.id) await unmount(mountpoint, { lazy: true })
     throw await mountFailure(error, mountpoint, options)
@@ -65,34 +65,34 @@ async function mount(operations: Operations, options: MountOptions): Promise<Mou
   await watch.start()
 
   const closed = watch.closed.then(async (reason) => {
-    // Otherwise the dead mount would answer ENOTCONN to everybody until somebody unmounts it.
+    // A dead mount would answer ENOTCONN to every program until it is unmounted.
     if (reason === 'failed') await detach(mountpoint, options.log)
     await session.end()
     await watch.libfuseEnded()
-    await ended(fuse)
+    await release(fuse)
     return reason
   })
 
   return {
     notifier: session.notifier,
     closed,
-    async unmount(how) {
-      await unmount(mountpoint, how, (program, args, options) =>
-        runProgram(program, args, { ...options, keptUntil: closed }),
+    async unmount({ lazy }) {
+      await unmount(mountpoint, { lazy }, (program, args, options) =>
+        runProgram(program, args, { ...options, reportEndAfter: closed }),
       )
-      watch.hurry()
+      watch.pollFaster()
     },
   }
 }
 
-function opened(fuse: NativeFuse): Promise<void> {
+function mounted(fuse: NativeFuse): Promise<void> {
   return new Promise((resolve, reject) => {
     fuse.mount((error) => (error === null ? resolve() : reject(error)))
   })
 }
 
-/** Lets the process end; the binding would keep it alive for ever. */
-function ended(fuse: NativeFuse): Promise<void> {
+/** Releases the binding's event loop handle, which would keep the process alive for ever. */
+function release(fuse: NativeFuse): Promise<void> {
   return new Promise((resolve) => {
     fuse.unmount(() => resolve())
   })
@@ -106,7 +106,7 @@ async function detach(mountpoint: string, log: Log): Promise<void> {
   }
 }
 
-/** Without symbolic links, as the kernel lists it. */
+/** Resolves with the mountpoint without symbolic links, as the kernel lists it. */
 async function mountpointOf(wanted: string): Promise<string> {
   const mountpoint = await prepareMountpoint(wanted)
   if (Buffer.byteLength(mountpoint) > longestMountpointBytes) {

@@ -1,33 +1,33 @@
-// libfuse 2 keeps an open file that is deleted or renamed over alive by renaming it to `.fuse_hidden…`, and deletes that
-// name at the last close. Here: which names those are, and what was hidden where, so that a rename that fails afterwards
-// does not leave the name it was to replace without its document.
+// Files that libfuse 2 hides: it renames an open file that is deleted or replaced by a rename to `.fuse_hidden…`, and deletes
+// that name at the last close. They are recorded here, so that after a rename that failed the document that it should have
+// replaced gets its name back.
 
 import { basename } from 'node:path'
 
-/** True for a name that libfuse made up; listings leave it out. */
+/** True for such a name; listings leave it out. */
 export function isHiddenName(name: string): boolean {
   return /^\.fuse_hidden[0-9a-f]{16,}$/.test(name)
 }
 
 export class HiddenFiles {
-  /** From the path a file had to the path it was hidden at. */
+  /** Path of a hidden file, by the path it had before. */
   readonly #hiddenAt = new Map<string, string>()
 
-  /** Notes a rename that succeeded. */
-  renamed(from: string, to: string): void {
+  /** Records a rename that succeeded. */
+  noteRename(from: string, to: string): void {
     this.#hiddenAt.delete(to)
     if (isHiddenName(basename(to))) this.#hiddenAt.set(from, to)
   }
 
   /**
-   * Somebody looks at the path or makes it anew. Hidden for a rename, the rename itself is libfuse's very next call; a look
-   * in between means the path was deleted, and must stay so.
+   * Records a getattr or create of the path: then its file was hidden for a delete, and must stay deleted. After hiding a file
+   * for a rename, libfuse's very next call is that rename.
    */
-  lookedAt(path: string): void {
+  noteUse(path: string): void {
     if (this.#hiddenAt.size > 0) this.#hiddenAt.delete(path)
   }
 
-  /** Where the file is that a rename to `path` was to replace, if libfuse hid one for it. Answers once. */
+  /** Removes and returns the path at which libfuse hid the file that a rename to `path` replaces, if it did. */
   takeReplaced(path: string): string | undefined {
     const hidden = this.#hiddenAt.get(path)
     this.#hiddenAt.delete(path)

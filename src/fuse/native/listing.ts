@@ -1,4 +1,4 @@
-// A folder's whole listing at once: libfuse keeps it per open folder and hands it out in pieces.
+// A folder's whole listing: libfuse caches it per open folder, and passes it on in pieces.
 
 import type { DirectoryEntry, Operations } from '../../fs/operations.ts'
 import { isHiddenName } from './hidden-files.ts'
@@ -7,7 +7,7 @@ import { listingStat, type NativeStat } from './stat.ts'
 
 export interface Listing {
   readonly names: string[]
-  /** As long as `names`, or the binding drops it; with it `find` needs no getattr to tell files from folders. */
+  /** One per name (else the binding ignores them all), so that `find` tells files from folders without a getattr. */
   readonly stats: NativeStat[]
 }
 
@@ -16,7 +16,7 @@ export async function readListing(
   ino: number,
   request: NativeRequest,
 ): Promise<Listing> {
-  // The kernel resolves `..` itself; the number beside it is only shown.
+  // Programs only see the number of `..`: the kernel resolves it itself. So it may be the folder's own.
   const names = ['.', '..']
   const stats = [listingStat(ino, 'folder'), listingStat(ino, 'folder')]
   const { fh } = await operations.opendir(ino, request)

@@ -1,10 +1,10 @@
-// Why a mount failed, in one line that says what to do.
+// The error of a failed mount, in one line that says what to do.
 
 import { access, constants, readFile } from 'node:fs/promises'
 
 import { MountError, type MountOptions } from '../driver.ts'
 
-/** The binding only says "fuse failed"; libfuse has written its reason to stderr. */
+/** Returns the error. The binding gives no reason ("fuse failed"), and libfuse writes it to stderr, so it is found out here. */
 export async function mountFailure(
   error: unknown,
   mountpoint: string,
@@ -18,11 +18,11 @@ export async function mountFailure(
   if (options.allowOther && process.getuid?.() !== 0 && !(await othersAreAllowed())) {
     return new MountError('EPERM', '--allow-other needs a line user_allow_other in /etc/fuse.conf', cause)
   }
-  const fix = (await whyNoDevice()) ?? 'its own message stands above; is fuse3 installed?'
+  const fix = (await deviceProblem()) ?? 'its own message stands above; is fuse3 installed?'
   return new MountError('EIO', `libfuse cannot mount on ${mountpoint}: ${fix}`, cause)
 }
 
-async function whyNoDevice(): Promise<string | undefined> {
+async function deviceProblem(): Promise<string | undefined> {
   try {
     await access('/dev/fuse', constants.R_OK | constants.W_OK)
     return undefined

@@ -1,9 +1,9 @@
-// Which node a name in a folder stands for, with one reference held on each: what the kernel's dentries are to a door that
-// is handed paths. Keyed by the folder's node, so that renaming a folder moves everything below it at once.
+// A cache from names to nodes, like the kernel's dentries, for a driver that gets paths. It has one reference on each node. The
+// key is the folder's node and the name, so that renaming a folder moves everything below it at once.
 
 import type { Entry, Operations } from '../../fs/operations.ts'
 
-interface Known {
+interface CachedName {
   readonly ino: number
   readonly validUntilMs: number
 }
@@ -13,7 +13,7 @@ export class NameCache {
   readonly #capacity: number
   readonly #maximumTtlMs: number
   /** In order of use, oldest first. */
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, CachedName>()
   #changes = 0
 
   constructor(operations: Operations, options: { capacity: number; maximumTtlMs: number }) {
@@ -26,7 +26,7 @@ export class NameCache {
     return this.#known.size
   }
 
-  /** Counts what `drop` did: an answer asked for before a change must not be kept after it. */
+  /** Number of invalidations so far: the result of a lookup that began before one must not be cached after it. */
   get changes(): number {
     return this.#changes
   }
@@ -40,8 +40,8 @@ export class NameCache {
     return known.ino
   }
 
-  /** Takes over the reference that came with `entry`. */
-  keep(parent: number, name: string, entry: Entry): void {
+  /** Caches a name, and takes over the reference that came with `entry`. */
+  put(parent: number, name: string, entry: Entry): void {
     const key = keyOf(parent, name)
     const before = this.#known.get(key)
     const ttlMs = Math.min(entry.entryTtlMs, this.#maximumTtlMs)

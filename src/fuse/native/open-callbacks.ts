@@ -1,4 +1,4 @@
-// The callbacks that open files and work on open ones. Handles are ours, 1 … 2^31−1; paths are only used to open.
+// The callbacks that open files and use open ones. Handles come from `Operations`, 1 … 2^31−1; only opening uses the path.
 
 import { constants } from 'node:fs'
 
@@ -13,7 +13,7 @@ export interface OpenCallbacks {
   create(path: string, mode: number, reply: Reply<[number]>): void
   /** The reply is the number of bytes, or a negative errno. */
   read(path: string, fh: number, buffer: Buffer, length: number, offset: number, reply: Reply): void
-  /** As `read`. The buffer is libfuse's own and ends with the reply. */
+  /** As `read`. The buffer belongs to libfuse, and may not be used after the reply. */
   write(path: string, fh: number, buffer: Buffer, length: number, offset: number, reply: Reply): void
   flush(path: string, fh: number, reply: Reply): void
   fsync(path: string, dataOnly: number, fh: number, reply: Reply): void
@@ -22,11 +22,11 @@ export interface OpenCallbacks {
   ftruncate(path: string, fh: number, size: number, reply: Reply): void
 }
 
-/** Flags that create is not told: the file is new, so every caller gets reading, writing and no truncating. */
+/** The binding passes no flags to create: the file is new, so it is opened for reading and writing. */
 const newFile: OpenFlags = { read: true, write: true, truncate: false }
 
 export function openCallbacks(session: NativeSession): OpenCallbacks {
-  const { operations, names, paths, hidden, toldSizes } = session
+  const { operations, names, paths, hidden, kernelSizes } = session
 
   function nodeOf(fh: number): number {
     const ino = session.nodesByHandle.get(fh)
@@ -39,33 +39,33 @@ export function openCallbacks(session: NativeSession): OpenCallbacks {
       session.serve('open', reply, async (request) => {
         const ino = await paths.node(path, request)
         const wanted = openFlags(flags)
-        const fh = session.opened(ino, await operations.open(ino, wanted, request))
+        const fh = session.addHandle(ino, await operations.open(ino, wanted, request))
         if (wanted.truncate) {
-          toldSizes.forget(ino)
+          kernelSizes.forget(ino)
         } else if (wanted.read) {
           const { attributes } = await operations.getattr(ino, fh, request)
-          await toldSizes.catchUp(ino, attributes.size)
+          await kernelSizes.catchUp(ino, attributes.size)
         }
         return [0, fh]
       })
     },
 
     create(path, mode, reply) {
-      hidden.lookedAt(path)
+      hidden.noteUse(path)
       session.serve('create', reply, async (request) => {
-        const place = await paths.place(path, request)
+        const target = await paths.parentAndName(path, request)
         const changesBefore = names.changes
         const options = { mode: mode & 0o7777, flags: newFile, exclusive: true, isGuess: true }
         try {
-          const { entry, opened } = await operations.create(place.parent, place.name, options, request)
+          const { entry, opened } = await operations.create(target.parent, target.name, options, request)
           const { ino } = entry.attributes
-          const fh = session.opened(ino, opened)
-          paths.keep(place, entry, changesBefore)
+          const fh = session.addHandle(ino, opened)
+          paths.cache(target, entry, changesBefore)
           return [0, fh]
         } catch (error) {
-          // O_EXCL is not passed on. ESTALE makes the kernel look the name up again and decide by its own flags:
-          // EEXIST for O_EXCL, opening the file for everybody else.
-          if (errnoOf(error) === 'EEXIST') throw new Refusal('ESTALE', place.name)
+          // The binding does not pass O_EXCL. ESTALE makes the kernel look the name up again and decide by the caller's
+          // flags: EEXIST with O_EXCL, otherwise the file is opened.
+          if (errnoOf(error) === 'EEXIST') throw new Refusal('ESTALE', target.name)
           throw error
         }
       })
@@ -86,7 +86,7 @@ export function openCallbacks(session: NativeSession): OpenCallbacks {
     write(_path, fh, buffer, length, offset, reply) {
       session.serve('write', reply, async (request) => {
         const written = await operations.write(fh, offset, buffer.subarray(0, length), request)
-        toldSizes.forget(nodeOf(fh))
+        kernelSizes.forget(nodeOf(fh))
         return [written]
       })
     },
@@ -116,7 +116,7 @@ export function openCallbacks(session: NativeSession): OpenCallbacks {
       session.serve('fgetattr', reply, async (request) => {
         const ino = nodeOf(fh)
         const { attributes } = await operations.getattr(ino, fh, request)
-        toldSizes.tell(ino, attributes.size)
+        kernelSizes.set(ino, attributes.size)
         return [0, nativeStat(attributes)]
       })
     },
@@ -125,7 +125,7 @@ export function openCallbacks(session: NativeSession): OpenCallbacks {
       session.serve('ftruncate', reply, async (request) => {
         const ino = nodeOf(fh)
         await operations.setattr(ino, { size }, fh, request)
-        toldSizes.forget(ino)
+        kernelSizes.forget(ino)
         return [0]
       })
     },

@@ -1,4 +1,4 @@
-// From the paths the binding hands out to nodes: a walk from the root, one lookup per name.
+// Resolves the binding's paths to nodes: a walk from the root, with one lookup per name that is not cached.
 
 import { rootIno, type Entry, type Operations } from '../../fs/operations.ts'
 import { Refusal } from '../refusal.ts'
@@ -7,8 +7,8 @@ import type { NativeRequest } from './request.ts'
 
 const longestNameBytes = 255
 
-/** A name in a folder that is held by the request that asked. */
-export interface Place {
+/** The parent folder's node, referenced by the request, and a name in it. */
+export interface ParentAndName {
   readonly parent: number
   readonly name: string
 }
@@ -22,13 +22,13 @@ export class Paths {
     this.#names = names
   }
 
-  /** The node at a path, held by the request. Throws ENOENT, EILSEQ, ENAMETOOLONG, or what lookup throws. */
+  /** Resolves with the node at a path, referenced by the request. Throws ENOENT, EILSEQ, ENAMETOOLONG, and errors of lookup. */
   async node(path: string, request: NativeRequest): Promise<number> {
     return this.#walk(namesOf(path), request)
   }
 
-  /** The folder of a path, held by the request, and the last name. The root has none: EBUSY. */
-  async place(path: string, request: NativeRequest): Promise<Place> {
+  /** Resolves with a path's folder, referenced by the request, and its last name. Throws EBUSY for the root, and as `node` does. */
+  async parentAndName(path: string, request: NativeRequest): Promise<ParentAndName> {
     const names = namesOf(path)
     const name = names.pop()
     if (name === undefined) throw new Refusal('EBUSY', 'the root of a drive has no name')
@@ -39,7 +39,7 @@ export class Paths {
     let ino = rootIno
     for (const name of names) {
       const known = this.#names.get(ino, name)
-      if (known !== undefined) request.hold(known)
+      if (known !== undefined) request.holdNode(known)
       ino = known ?? (await this.#lookup(ino, name, request))
     }
     return ino
@@ -53,20 +53,23 @@ export class Paths {
       throw new Refusal('ENOENT', name)
     }
     const { ino } = entry.attributes
-    // Before the reference changes hands, so that it cannot be the last one that is given back.
-    request.hold(ino)
-    this.keep({ parent, name }, entry, changesBefore)
+    // First of all, so that the node keeps a reference when `cache` gives the entry's own back.
+    request.holdNode(ino)
+    this.cache({ parent, name }, entry, changesBefore)
     return ino
   }
 
-  /** Takes over the reference of an entry that was asked for when `changes` stood at `changesBefore`. */
-  keep({ parent, name }: Place, entry: Entry, changesBefore: number): void {
-    if (this.#names.changes === changesBefore) this.#names.keep(parent, name, entry)
+  /**
+   * Caches an entry unless a name changed since its request, when `NameCache.changes` was `changesBefore`. Takes over its
+   * reference.
+   */
+  cache({ parent, name }: ParentAndName, entry: Entry, changesBefore: number): void {
+    if (this.#names.changes === changesBefore) this.#names.put(parent, name, entry)
     else this.#operations.forget(entry.attributes.ino, 1)
   }
 }
 
-/** The names of an absolute path. libfuse's bytes were decoded leniently, so a name with U+FFFD may be two different names. */
+/** Returns the names of an absolute path. Throws EILSEQ for U+FFFD, as which the binding decodes any invalid byte. */
 export function namesOf(path: string): string[] {
   const names = path.split('/').filter((name) => name !== '')
   for (const name of names) {

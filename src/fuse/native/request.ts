@@ -1,9 +1,9 @@
-// One call of the binding while it is served: who asks, and the references it holds on nodes until it is answered.
+// One call of the binding: its caller, and references on nodes until it is answered.
 
 import type { Caller, Operations } from '../../fs/operations.ts'
 
 export class NativeRequest implements Caller {
-  // The binding does not say who calls.
+  // The binding does not tell the caller: this process stands for it.
   readonly uid: number = process.getuid?.() ?? 0
   readonly gid: number = process.getgid?.() ?? 0
   readonly pid: number = 0
@@ -16,7 +16,7 @@ export class NativeRequest implements Caller {
     this.#operations = operations
   }
 
-  /** Aborted when the mount ends; Ctrl-C does not reach us through this binding. */
+  /** Aborted when the mount ends; the binding does not pass on interrupts (Ctrl-C). */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -30,13 +30,14 @@ export class NativeRequest implements Caller {
     this.#controller?.abort()
   }
 
-  /** Keeps a node alive until the request ends, whatever the name cache forgets meanwhile. */
-  hold(ino: number): void {
+  /** Adds a reference on a node, so that it stays valid even if the name cache gives back its own. */
+  holdNode(ino: number): void {
     this.#operations.remember(ino)
     this.#held.push(ino)
   }
 
-  end(): void {
+  /** Gives back all references that `holdNode` added. */
+  releaseNodes(): void {
     for (const ino of this.#held) this.#operations.forget(ino, 1)
   }
 }

@@ -1,4 +1,4 @@
-// State of one mount of the binding: names, open files, calls being served. Ends with the mount.
+// State of one mount of the binding: cached names, open files, and calls being served.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -11,18 +11,18 @@ import { NameCache } from './name-cache.ts'
 import { kernelTtlMs } from './options.ts'
 import { Paths } from './paths.ts'
 import { NativeRequest } from './request.ts'
-import { ToldSizes } from './told-sizes.ts'
+import { KernelSizes } from './kernel-sizes.ts'
 
-/** 0 and values, or a negative errno alone. */
+/** The binding's callback: takes 0 and values, or a negative errno alone. */
 export type Reply<Values extends unknown[] = []> = (
   ...answer: [errno: number, ...Values] | [errno: number]
 ) => void
 
-/** The kernel counts from when an answer reached it, in steps of up to 10 ms. */
+/** The kernel's lifetimes begin when an answer reaches it, and end in steps of up to 10 ms. */
 const marginMs = 50
 
-/** References on nodes held for the paths used last. */
-const rememberedNames = 10_000
+/** Most names in the name cache. */
+const maxCachedNames = 10_000
 
 export class NativeSession {
   readonly operations: Operations
@@ -30,37 +30,37 @@ export class NativeSession {
   readonly names: NameCache
   readonly paths: Paths
   readonly hidden: HiddenFiles = new HiddenFiles()
-  readonly toldSizes: ToldSizes = new ToldSizes()
-  /** The node of each open file, by handle: its path may have changed since. */
+  readonly kernelSizes: KernelSizes = new KernelSizes()
+  /** Nodes of the open files, by handle: the path of a file may change while it is open. */
   readonly nodesByHandle: Map<number, number> = new Map<number, number>()
   readonly #requests = new Set<NativeRequest>()
-  /** When the kernel was last told anything that it may keep. */
-  #toldAtMs = -Infinity
+  /** Time (ms, `performance.now`) of the last answer to the kernel, which it may cache. */
+  #lastAnswerAtMs = -Infinity
 
   constructor(operations: Operations, log: Log) {
     this.operations = operations
-    this.names = new NameCache(operations, { capacity: rememberedNames, maximumTtlMs: kernelTtlMs })
+    this.names = new NameCache(operations, { capacity: maxCachedNames, maximumTtlMs: kernelTtlMs })
     this.paths = new Paths(operations, this.names)
     this.log = log
   }
 
-  /** Notifications do not reach the kernel, but the paths we remember follow. */
+  /** Notifications cannot reach the kernel here; only our own name cache follows them. */
   get notifier(): Notifier {
     return {
       attributesChanged() {},
       contentChanged() {},
       entryChanged: (parent, name) => this.names.drop(parent, name),
-      // Few are remembered as it is.
+      // Not needed: the name cache has references on few nodes.
       async letGo() {},
-      // It asks again when what it keeps is too old; a mount that nobody used a moment ago keeps nothing.
+      // Resolves when all the kernel has cached is too old.
       heard: async () => {
-        const leftMs = this.#toldAtMs + kernelTtlMs + marginMs - performance.now()
+        const leftMs = this.#lastAnswerAtMs + kernelTtlMs + marginMs - performance.now()
         if (leftMs > 0) await sleep(leftMs)
       },
     }
   }
 
-  /** Serves one call: what `work` answers, or a negative errno, goes to `reply`, once. Never throws. */
+  /** Serves one call: passes the result of `work`, or a negative errno, to `reply`, once. Never throws. */
   serve<Values extends unknown[]>(
     operation: string,
     reply: Reply<Values>,
@@ -75,14 +75,15 @@ export class NativeSession {
       )
       .catch((error: unknown) => this.log.error({ err: error, operation }, 'an answer did not reach libfuse'))
       .finally(() => {
-        this.#toldAtMs = performance.now()
+        this.#lastAnswerAtMs = performance.now()
         this.#requests.delete(request)
-        request.end()
+        request.releaseNodes()
       })
       .catch((error: unknown) => this.log.error({ err: error, operation }, 'a call did not end well'))
   }
 
-  opened(ino: number, { fh }: Opened): number {
+  /** Records the node of a handle, and returns the handle. */
+  addHandle(ino: number, { fh }: Opened): number {
     this.nodesByHandle.set(fh, ino)
     return fh
   }
@@ -92,7 +93,7 @@ export class NativeSession {
     await this.operations.release(fh)
   }
 
-  /** The kernel has let go: no more calls come, not even the ones that would close what is open. */
+  /** Releases everything when the kernel has unmounted: it does not send RELEASE for files that are still open. */
   async end(): Promise<void> {
     for (const request of this.#requests) request.abort()
     const handles = [...this.nodesByHandle.keys()]

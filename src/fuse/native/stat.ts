@@ -1,4 +1,4 @@
-// Numbers as the binding takes and gives them: unsigned 32-bit words, milliseconds. Pure.
+// Attributes and statistics as the binding takes them: unsigned 32-bit numbers, and times in milliseconds.
 
 import type { Attributes, FilesystemStatistics, NodeKind, Time } from '../../fs/operations.ts'
 
@@ -49,30 +49,30 @@ export function nativeStat(attributes: Attributes): NativeStat {
   }
 }
 
-/** A listing's entry: libfuse takes the inode number and the kind, and throws the rest away. */
+/** Returns the stat of a listed name: libfuse uses the inode number and the kind alone. */
 export function listingStat(ino: number, kind: NodeKind): NativeStat {
   const none = { size: 0, nlink: 1, uid: 0, gid: 0, blksize: 0, blocks: 0, atime: 0, mtime: 0, ctime: 0 }
   return { mode: typeBits[kind], ino: inoWord(ino), ...none }
 }
 
-/** Inode numbers have 32 bits here; 0 would mean "none". */
+/** Inode numbers have 32 bits here, and must not be 0. */
 function inoWord(ino: number): number {
   return ino % 2 ** 32 || largestWord
 }
 
-/** Times before 1970 would arrive as the far future. */
+/** Times before 1970 become 0: the binding would pass them on as the far future. */
 function milliseconds({ sec, nsec }: Time): number {
   return Math.max(0, sec * 1000 + Math.floor(nsec / 1e6))
 }
 
-/** The binding reads a time as an unsigned 64-bit number of milliseconds; before 1970 it is exact to 2 s. */
+/** Decodes a time of the binding, unsigned 64-bit milliseconds; one before 1970 is exact to 2 s. */
 export function timeOf(ms: number): Time {
   const signed = ms >= 2 ** 63 ? ms - 2 ** 64 : ms
   const sec = Math.floor(signed / 1000)
   return { sec, nsec: Math.round((signed - sec * 1000) * 1e6) }
 }
 
-/** Larger blocks until their number fits into 32 bits. */
+/** Returns statistics with the block size doubled until the number of blocks fits into 32 bits. */
 export function nativeStatfs(statistics: FilesystemStatistics): NativeStatfs {
   let scale = 1
   while (statistics.blocks / scale > largestWord) scale *= 2

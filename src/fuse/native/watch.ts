@@ -1,5 +1,5 @@
-// Notices that the kernel has let go of a mount: unmounted by us, by somebody else, or dead. The binding does not say, so
-// this looks once a second, at files of the kernel and never at the mount itself.
+// Detects the end of a mount: unmounted by us, by somebody else, or dead. The binding does not report it, so /proc and /sys are
+// polled once a second, and never the mount itself.
 
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,13 +8,13 @@ import type { CloseReason } from '../driver.ts'
 import { readMountinfo, type MountLine } from '../mountinfo.ts'
 
 const intervalMs = 1000
-const soonMs = 20
+const fastIntervalMs = 20
 
-/** A thread may wait for an answer that never comes. */
+/** Longest wait for libfuse's threads to end: one may wait for an answer that never comes. */
 const longestEndMs = 2000
 
-/** State of the mount by the two signs of life. */
-type Sight = 'alive' | 'unmounted' | 'abandoned'
+/** State of the mount. `abandoned`: the kernel has it, and libfuse has closed its descriptor. */
+type MountState = 'alive' | 'unmounted' | 'abandoned'
 
 export class MountWatch {
   readonly closed: Promise<CloseReason>
@@ -22,7 +22,7 @@ export class MountWatch {
   readonly #fd: string | undefined
   #deviceIno: number | undefined
   #timer: NodeJS.Timeout | undefined
-  #soonUntilMs = 0
+  #fastUntilMs = 0
   #wasAbandoned = false
   readonly #resolveClosed: (reason: CloseReason) => void
 
@@ -40,44 +40,44 @@ export class MountWatch {
     this.#schedule()
   }
 
-  /** Looks often for the next two seconds: an unmount is under way. */
-  hurry(): void {
-    this.#soonUntilMs = performance.now() + 2000
+  /** Polls every 20 ms for two seconds: an unmount is under way. */
+  pollFaster(): void {
+    this.#fastUntilMs = performance.now() + 2000
     this.#schedule()
   }
 
-  /** Once it is closed: resolves when libfuse has cancelled its threads, after which it closes its descriptor. */
+  /** Call it after `closed`. Resolves when libfuse has cancelled its threads: then it closes its descriptor. */
   async libfuseEnded(): Promise<void> {
     const untilMs = performance.now() + longestEndMs
     while (this.#fd !== undefined && (await isFuseDevice(this.#fd)) && performance.now() < untilMs) {
-      await pause(soonMs)
+      await pause(fastIntervalMs)
     }
   }
 
   #schedule(): void {
     clearTimeout(this.#timer)
-    const waitMs = performance.now() < this.#soonUntilMs ? soonMs : intervalMs
-    this.#timer = setTimeout(() => void this.#look(), waitMs)
-    // The binding keeps the process alive while it is mounted; this must not.
+    const waitMs = performance.now() < this.#fastUntilMs ? fastIntervalMs : intervalMs
+    this.#timer = setTimeout(() => void this.#check(), waitMs)
+    // The timer must not keep the process alive.
     this.#timer.unref()
   }
 
-  async #look(): Promise<void> {
-    const sight = await this.#see()
-    if (sight === 'unmounted') return this.#resolveClosed('unmounted')
-    // libfuse closes its descriptor a moment before the kernel has removed the filesystem: look twice.
-    if (sight === 'abandoned' && this.#wasAbandoned) return this.#resolveClosed('failed')
-    this.#wasAbandoned = sight === 'abandoned'
+  async #check(): Promise<void> {
+    const state = await this.#readState()
+    if (state === 'unmounted') return this.#resolveClosed('unmounted')
+    // Twice in a row: libfuse closes its descriptor a moment before the kernel has removed the filesystem.
+    if (state === 'abandoned' && this.#wasAbandoned) return this.#resolveClosed('failed')
+    this.#wasAbandoned = state === 'abandoned'
     this.#schedule()
   }
 
-  async #see(): Promise<Sight> {
+  async #readState(): Promise<MountState> {
     if (!(await this.#isThere())) return 'unmounted'
     if (this.#fd === undefined) return 'alive'
     return (await isFuseDevice(this.#fd)) ? 'alive' : 'abandoned'
   }
 
-  /** A lazily unmounted filesystem leaves the mount table at once but lives on, with its device, until the last user goes. */
+  /** Checks the device: a lazily unmounted filesystem leaves the mount table at once, its device with the last user. */
   async #isThere(): Promise<boolean> {
     if (this.#deviceIno !== undefined) return (await inoOf(deviceFile(this.#mount))) === this.#deviceIno
     const lines = await readMountinfo()
@@ -85,7 +85,7 @@ export class MountWatch {
   }
 }
 
-/** The descriptors of /dev/fuse that this process has open. */
+/** Resolves with the open descriptors of /dev/fuse of this process. */
 export async function fuseDescriptors(): Promise<string[]> {
   const fds = await readdir('/proc/self/fd')
   const found = await Promise.all(fds.map(isFuseDevice))
@@ -100,7 +100,7 @@ async function isFuseDevice(fd: string): Promise<boolean> {
   }
 }
 
-/** Every FUSE filesystem has an entry here while it lives, with an inode number that is not used again. */
+/** An entry that each FUSE filesystem has while it exists, with an inode number that is not reused. */
 function deviceFile({ device }: MountLine): string {
   return `/sys/class/bdi/${device}`
 }

@@ -386,14 +386,17 @@ describe('what is at hand', () => {
       [2 * MiB + 100 * KiB, 48 * KiB, 4],
     ] as const) {
       readsHere.length = 0
-      const [answer, ...more] = reading.read(offset, length, { signal: never, room }) as Uint8Array[]
+      const [answer, ...more] = reading.read(offset, length, {
+        signal: never,
+        readBuffer: room,
+      }) as Uint8Array[]
       expect(more).toEqual([])
       expect(answer?.buffer).toBe(room.buffer)
       expect(bytes.subarray(offset, offset + length).equals(answer as Buffer)).toBe(true)
       expect(readsHere).toEqual([pieces * 16 * KiB])
     }
     // Too much for the room, or none lent.
-    const large = reading.read(3 * MiB, 128 * KiB, { signal: never, room }) as Uint8Array[]
+    const large = reading.read(3 * MiB, 128 * KiB, { signal: never, readBuffer: room }) as Uint8Array[]
     expect(large[0]?.buffer).not.toBe(room.buffer)
     expect(Buffer.concat(large).equals(bytes.subarray(3 * MiB, 3 * MiB + 128 * KiB))).toBe(true)
     reading.close()

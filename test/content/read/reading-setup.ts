@@ -134,7 +134,7 @@ export async function readBytes(
   length: number,
   signal: AbortSignal = never,
 ): Promise<Buffer> {
-  const answer = reading.read(offset, length, { signal, room })
+  const answer = reading.read(offset, length, { signal, readBuffer: room })
   return Buffer.concat(answer instanceof Promise ? await answer : answer)
 }
 

@@ -81,7 +81,7 @@ export const write: Operation = operation({
     const length = request.u32(writeIn.size)
     exactSize(offset + length)
     const data = request.data(writeIn.sizeOf, length)
-    // As they are now, and none for what is written of a mapping.
+    // The handle's flags at this moment (fcntl can change them); 0 for pages of a mapping.
     const isAppended = (request.u32(writeIn.flags) & openMode.append) !== 0
     return operations.write(request.u64(writeIn.fh), isAppended ? 'end' : offset, data, request)
   },
@@ -112,7 +112,7 @@ export const release: Operation = operation({
 export const fallocate: Operation = operation({
   call(operations, request) {
     const mode = request.u32(fallocateIn.mode)
-    // Punching holes and its kin: EOPNOTSUPP is this call's refusal, ENOSYS would end fallocate for the whole mount.
+    // Punching holes, for example. EOPNOTSUPP refuses this call alone; ENOSYS would end fallocate for the whole mount.
     if ((mode & ~fallocateMode.keepSize) !== 0) throw new Refusal('EOPNOTSUPP', `fallocate mode ${mode}`)
     const offset = request.u64(fallocateIn.offset)
     const length = request.u64(fallocateIn.length)
@@ -123,7 +123,7 @@ export const fallocate: Operation = operation({
   answer: answerEmpty,
 })
 
-/** EOPNOTSUPP makes the kernel copy by READ and WRITE, this time; ENOSYS would do so for the whole mount. */
+/** Where it throws EOPNOTSUPP, the kernel copies by READ and WRITE this time; after ENOSYS it would always. */
 function callCopy(operations: Operations, request: Request): number | Promise<number> {
   return operations.copyFileRange(
     request.u64(copyFileRangeIn.fhIn),
@@ -137,7 +137,7 @@ function callCopy(operations: Operations, request: Request): number | Promise<nu
 
 export const copyFileRange: Operation = operation({ call: callCopy, answer: answerWritten })
 
-/** The newer opcode: its answer counts in 64 bits. */
+/** The newer opcode, whose answer has a 64-bit count. */
 export const copyFileRange64: Operation = operation({
   call: callCopy,
   answer(reply, bytes) {

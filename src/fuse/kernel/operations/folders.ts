@@ -1,4 +1,4 @@
-// OPENDIR, READDIR, READDIRPLUS, RELEASEDIR, FSYNCDIR: listings. `.` and `..` are made here, with the first two cookies.
+// OPENDIR, READDIR, READDIRPLUS, RELEASEDIR, FSYNCDIR: listings. `.` and `..` are added here, with cookies 1 and 2.
 
 import type { MaybePromise, Operations } from '../../../fs/operations.ts'
 import { writeOpenOut } from '../encode.ts'
@@ -48,16 +48,17 @@ function answerListing(reply: Reply, listing: Listing): boolean {
   return isTaken
 }
 
-/** Cookies of our own two names; the filesystem's come after them. */
+/** Cookies of `.` and `..`; those of the filesystem are shifted by two. A cookie is the offset of the next READDIR. */
 const dot = 1
 const dotDot = 2
 
+/** Builds one answer. When the filesystem fails, the node references taken for it are given back. */
 function fill(operations: Operations, request: Request, withAttributes: boolean): MaybePromise<Listing> {
   const fh = request.u64(readIn.fh)
   const offset = request.u64(readIn.offset)
   const listing = new Listing(request.u32(readIn.size), withAttributes, (ino) => operations.remember(ino))
   if (offset < dot && !listing.addOwn('.', request.nodeid, dot)) return listing
-  // The kernel answers `..` itself from its tree; the number listed here is only shown.
+  // Programs only see this number: the kernel resolves `..` itself. So it may be the folder's own.
   if (offset < dotDot && !listing.addOwn('..', request.nodeid, dotDot)) return listing
   const giveBack = (error: unknown): never => {
     forgetAll(operations, listing)

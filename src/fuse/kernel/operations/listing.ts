@@ -1,4 +1,4 @@
-// One READDIR or READDIRPLUS answer while it fills: packed entries behind the room for the message's header.
+// The answer to one READDIR or READDIRPLUS: packed entries after a gap for the message's header.
 
 import type { DirectoryEntry } from '../../../fs/operations.ts'
 import { typeBits, writeEntryOut } from '../encode.ts'
@@ -11,9 +11,9 @@ const maximumSpares = 4
 
 export class Listing {
   readonly bytes: Buffer
-  /** Of the message, header included. */
+  /** Length of the message so far, header included. */
   length: number = outHeader.sizeOf
-  /** Nodes the kernel will hold a reference on once it has this answer. */
+  /** Nodes the kernel holds a reference on once it has this answer. */
   readonly remembered: number[] = []
 
   readonly #view: DataView
@@ -21,7 +21,7 @@ export class Listing {
   readonly #withAttributes: boolean
   readonly #remember: (ino: number) => void
 
-  /** `size` is what the kernel has room for, without the header. */
+  /** `size`: most bytes the kernel takes, without the header. */
   constructor(size: number, withAttributes: boolean, remember: (ino: number) => void) {
     this.#end = outHeader.sizeOf + size
     const spare = spareBuffers.pop()
@@ -31,7 +31,7 @@ export class Listing {
     this.#remember = remember
   }
 
-  /** Adds `.` or `..`, whose node the kernel knows: node id 0 counts no reference. */
+  /** Adds `.` or `..`, with node id 0: the kernel knows their nodes, and counts no reference. False when it does not fit. */
   addOwn(name: string, ino: number, cookie: number): boolean {
     const entrySize = this.#sizeOf(name)
     if (this.length + entrySize > this.#end) return false
@@ -42,13 +42,13 @@ export class Listing {
     return true
   }
 
-  /** False when there is no more room: the child was not taken. */
+  /** Adds a child. False when it does not fit. */
   add(child: DirectoryEntry, cookie: number): boolean {
     const entrySize = this.#sizeOf(child.name)
     if (this.length + entrySize > this.#end) return false
     if (this.#withAttributes) {
       const entry = child.entry()
-      // Node id 0: a name without attributes, which the kernel looks up when they are wanted.
+      // Node id 0: a name without attributes; the kernel looks it up when a program wants them.
       if (entry === undefined) this.bytes.fill(0, this.length, this.length + entryOut.sizeOf)
       else {
         writeEntryOut(this.#view, this.length, entry)

@@ -17,7 +17,7 @@ export const mkdir: Operation = operation({
   undo: (operations, entry) => operations.forget(entry.attributes.ino, 1),
 })
 
-/** mknod(2) of a regular file is a create that is closed at once; devices, sockets and pipes are no documents. */
+/** mknod(2) of a regular file: a create and a close. Devices, sockets and pipes are refused. */
 export const mknod: Operation = operation({
   async call(operations, request) {
     const mode = request.u32(mknodIn.mode)

@@ -1,4 +1,4 @@
-// LOOKUP, GETATTR, SETATTR, STATFS, LISTXATTR: finding a node and what it says of itself.
+// LOOKUP, GETATTR, SETATTR, STATFS, LISTXATTR: finding a node, and its attributes.
 
 import { constants } from 'node:os'
 import type { AttributeChange, Entry, NegativeEntry, Time } from '../../../fs/operations.ts'
@@ -19,7 +19,7 @@ import type { Reply } from '../reply.ts'
 import type { Request } from '../request.ts'
 import { readOnly, operation, type Operation } from './operation.ts'
 
-/** A node the kernel now holds one more reference on. */
+/** Sends the answer for a node, on which the kernel then holds one more reference. */
 export function answerEntry(reply: Reply, entry: Entry): boolean {
   writeEntryOut(reply.body, 0, entry)
   return reply.struct(entryOut.sizeOf)
@@ -88,7 +88,7 @@ function timeOf(request: Request, secondsField: number, nanosecondsField: number
   return { sec: request.i64(secondsField), nsec: request.u32(nanosecondsField) }
 }
 
-/** EFBIG beyond 2^53: no JavaScript number is exact there, and no document is that long. */
+/** Returns `size`. Throws EFBIG beyond 2^53, where JavaScript numbers are not exact. */
 export function exactSize(size: number): number {
   if (size > Number.MAX_SAFE_INTEGER) throw new Refusal('EFBIG', 'a size beyond 2^53')
   return size
@@ -102,12 +102,12 @@ export const statfs: Operation = operation({
   },
 })
 
-/** No node has extended attributes. Samba asks before it renames or deletes, and takes an errno for a failure. */
+/** Answers an empty list. Samba asks for it before it renames or deletes, and fails on an errno. */
 export const listxattr: Operation = operation({
   isReadOnly: readOnly,
   call: (_operations, request) => request.u32(getxattrIn.size),
-  answer(reply, room) {
-    if (room > 0) return reply.empty()
+  answer(reply, bufferSize) {
+    if (bufferSize > 0) return reply.empty()
     setU32(reply.body, getxattrOut.size, 0)
     return reply.struct(getxattrOut.sizeOf)
   },

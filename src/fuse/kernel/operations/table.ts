@@ -1,4 +1,4 @@
-// The table of contents of this driver: what every opcode does. INIT, DESTROY, FORGET and INTERRUPT are the session's.
+// The handler of each opcode. INIT, DESTROY, FORGET and INTERRUPT are handled in session.ts.
 
 import { opcode } from '../protocol-opcodes.ts'
 import {
@@ -46,15 +46,15 @@ export const operationTable: ReadonlyMap<number, Operation> = new Map([
   [opcode.fsyncdir, fsyncdir],
 ])
 
-/** The same of a drive that a file server may enter. */
-export const servedTable: ReadonlyMap<number, Operation> = new Map([
+/** The same, and LISTXATTR, for a drive that a file server may enter (`isOpenToFileServers`). */
+export const fileServerTable: ReadonlyMap<number, Operation> = new Map([
   ...operationTable,
   [opcode.listxattr, listxattr],
 ])
 
 /**
- * Answered with this errno at once. Opcodes in neither table answer ENOSYS, which the kernel remembers where it can do
- * without them: xattrs, locks, ACCESS, POLL, LSEEK (holes), STATX. IOCTL is asked for by each isatty() and is ENOSYS too.
+ * Opcodes that are always refused, with their errno. All others get ENOSYS. The kernel then stops sending those it can do
+ * without: xattrs, locks, ACCESS, POLL, LSEEK (holes), STATX. It goes on sending IOCTL, one per isatty().
  */
 export const refusedWith: ReadonlyMap<number, string> = new Map([
   [opcode.readlink, 'EINVAL'],
