@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { CommandError } from './command-error.ts'
 import type { MountRecord } from '../daemon/mount-record.ts'
-import { thereAlready } from '../daemon/evict-stale-daemon.ts'
+import { describeLiveDrive } from '../daemon/evict-stale-daemon.ts'
 import { shellWord } from './shell-word.ts'
 import { webdavAccessText } from './webdav-options.ts'
 
@@ -16,11 +16,11 @@ export async function reportAlreadyRunning(
   const startedWith = await argumentsOf(live.pid)
   if (startedWith !== undefined && !optionsIn(args).every((word) => startedWith.includes(word)))
     throw new CommandError(
-      `${thereAlready(live)}, with the options it was started with; for others, end it first: ` +
+      `${describeLiveDrive(live)}, with the options it was started with; for others, end it first: ` +
         `docmount unmount ${shellWord(live.mountpoint)}`,
     )
   if (isQuiet) return
-  console.log(thereAlready(live))
+  console.log(describeLiveDrive(live))
   if (live.webdav !== undefined) console.log(await webdavAccessText(live.webdav))
 }
 

@@ -2,7 +2,7 @@
 // --foreground, and waits until the drive is live; with it, the process is the daemon until the drive ends.
 
 import type { Mimetype } from '../api/mimetypes.ts'
-import { backgroundVariable, tellStarter } from '../daemon/background-start.ts'
+import { backgroundVariable, notifyStarter } from '../daemon/background-start.ts'
 import { CommandError } from './command-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
 import type { MountPlan } from '../daemon/mount-plan.ts'
@@ -84,7 +84,7 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     if (error instanceof Error) {
       const message = messageOf(error, plan)
       saySystemd(message)
-      if (isBackgroundDaemon) await tellStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
+      if (isBackgroundDaemon) await notifyStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
     }
     // The daemon has released the state folder when it reports its failure. The folder is kept if the log in it is needed.
     if (!isBackgroundDaemon && plan !== undefined && !needsLog(error, plan)) await tidyState(plan)

@@ -86,9 +86,9 @@ async function checkNotMountedOtherwise(
 /** Returns an error with the message that the drive has sent to systemd, else `error`. */
 async function startErrorOf(name: string, error: unknown): Promise<unknown> {
   const unit = find(await readUserUnits([name]), name)
-  if (unit === undefined || unit.says === '') return error
-  if (unit.exitCode === exitCodes.usage) return new UsageError(unit.says)
-  return new CommandError(unit.says, { isTemporary: unit.exitCode === exitCodes.temporary, cause: error })
+  if (unit === undefined || unit.statusText === '') return error
+  if (unit.exitCode === exitCodes.usage) return new UsageError(unit.statusText)
+  return new CommandError(unit.statusText, { isTemporary: unit.exitCode === exitCodes.temporary, cause: error })
 }
 
 async function restoreUnit(
@@ -126,11 +126,11 @@ export async function removeUnit(project: string): Promise<void> {
 export async function showUnits({ json: isJson = false }: JsonOption): Promise<void> {
   const units = (await readUserUnits(await unitFiles())).filter(isInUse)
   if (isJson) {
-    const shown = units.map(({ name, state, isEnabled, says }) => ({
+    const shown = units.map(({ name, state, isEnabled, statusText }) => ({
       unit: name,
       state,
       enabled: isEnabled,
-      reason: says,
+      reason: statusText,
     }))
     printJson(shown.map(({ reason, ...unit }) => (reason === '' ? unit : { ...unit, reason })))
     return
@@ -147,11 +147,11 @@ function isInUse(unit: UserUnit | undefined): boolean {
   )
 }
 
-function unitLine({ name, state, isEnabled, says }: UserUnit): string {
+function unitLine({ name, state, isEnabled, statusText }: UserUnit): string {
   const isOver = state === 'inactive' || state === 'failed'
   const next = isEnabled ? 'not mounted until the next login; ' : 'not mounted at login; '
   const remarks = [
-    ...(state === 'active' || says === '' ? [] : [says]),
+    ...(state === 'active' || statusText === '' ? [] : [statusText]),
     ...(isOver ? [`${next}systemctl --user start ${shellWord(name)} mounts it now`] : []),
   ]
   return remarks.length === 0 ? `${name}: ${state}` : `${name}: ${state} (${remarks.join('; ')})`

@@ -6,7 +6,7 @@ import { findStateFolders, type DriveFile } from '../daemon/drive-file.ts'
 import { findMounts, type FoundMount, isOwn, isUrl } from '../daemon/find-mount.ts'
 import { isAtOrUnder } from '../daemon/path-inside.ts'
 import { CommandError } from './command-error.ts'
-import { findLeftFolders, isNothing, type LeftFolder, readLeftBehind } from '../daemon/left-behind.ts'
+import { findLeftFolders, isEmpty, type LeftFolder, readLeftBehind } from '../daemon/left-behind.ts'
 import type { Place, Unsent } from '../fs/status.ts'
 import { exitCodes } from './exit-codes.ts'
 import { firstTen } from './first-ten.ts'
@@ -141,7 +141,7 @@ async function leftoversOf({
   if (record === undefined || isOfOtherHome) return {}
   const { stateDir } = record
   const left = await readLeftBehind(stateDir)
-  return isNothing(left) ? { stateDir } : { stateDir, left }
+  return isEmpty(left) ? { stateDir } : { stateDir, left }
 }
 
 function describe(shown: Shown): string {

@@ -1,6 +1,6 @@
 // The daemon of a drive: starts the session, reports to the process that started it, and obeys signals until the drive ends.
 
-import { tellStarter } from '../daemon/background-start.ts'
+import { notifyStarter } from '../daemon/background-start.ts'
 import { desktopNotifications } from '../daemon/desktop-notifications.ts'
 import { openLog } from '../daemon/log.ts'
 import type { MountSession, SessionEnd } from '../daemon/mount-session.ts'
@@ -52,7 +52,7 @@ export async function serveMount(
     if (away !== undefined) console.log(awayText(away.reason))
   }
   notifySystemd('ready')
-  await tellStarter({ kind: 'live', pid: process.pid, mountpoint, driver, webdav, away: away?.reason })
+  await notifyStarter({ kind: 'live', pid: process.pid, mountpoint, driver, webdav, away: away?.reason })
   isLive = true
 
   const end = await session.finished
@@ -105,7 +105,7 @@ function listenForSignals(log: Log): { obey(session: MountSession): void } {
   const react = (): void => {
     if (session === undefined || count === 0) return
     if (count >= 3) process.exit(exitCodes.unsent)
-    if (count === 2) session.hurry()
+    if (count === 2) session.stopSending()
     notifySystemd('stopping')
     session.stop({ timeoutMs: signalTimeoutMs, force: count > 1, mayLose: true }).catch((error: unknown) => {
       count = 0

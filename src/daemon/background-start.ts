@@ -1,19 +1,19 @@
-// Starting the daemon behind the command line. Node cannot fork, so the program starts itself anew, detached, and hears
-// over an IPC channel whether the drive came up.
+// Starting the daemon in the background. Node cannot fork, so the command runs its own program again, detached, which reports
+// over an IPC channel how the start went.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { DaemonError } from './daemon-error.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
-/** Set in the environment of a daemon that has nobody at its terminal. */
+/** Environment variable that is set in a daemon without a terminal. */
 export const backgroundVariable: string = 'DOCMOUNT_BACKGROUND'
 
 const startTimeoutMs = 60_000
-/** A longer timer would fire at once. */
+/** Longest delay of a Node timer; a longer one fires at once. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** News from the daemon, once its start is decided. */
+/** Message of the daemon about its start, successful or not. */
 export type StartNews =
   | {
       readonly kind: 'live'
@@ -21,24 +21,27 @@ export type StartNews =
       readonly mountpoint: string
       readonly driver: DoorName
       readonly webdav?: WebdavAddress | undefined
-      /** Why the service cannot be asked: an older listing is shown. */
+      /** Reason why the service cannot be reached, so that older listings are shown. */
       readonly away?: string | undefined
     }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: number }
 
 export interface BackgroundOptions {
-  /** The program's own file. */
+  /** Path of the program's script. */
   readonly script: string
   readonly args: readonly string[]
-  /** Takes what the daemon prints outside its log: a crash's last words. */
+  /** File for the daemon's standard output and error: messages of a crash. */
   readonly logFile: string
-  /** Passed on under its number. */
+  /** A descriptor that the daemon inherits under the same number. */
   readonly descriptor?: number | undefined
-  /** Milliseconds the daemon may wait for the service before it begins. */
+  /** Milliseconds that the daemon may wait for the service before it starts. */
   readonly waitMs?: number | undefined
 }
 
-/** Resolves with the daemon's news; a daemon that stays silent is stopped. The key reaches it through the environment. */
+/**
+ * Resolves with the daemon's message. A daemon that sends none in time is stopped: DaemonError. The daemon gets the API key
+ * through the environment.
+ */
 export async function startInBackground(options: BackgroundOptions): Promise<StartNews> {
   const fd = openSync(options.logFile, 'a', 0o600)
   const child = spawn(process.execPath, [options.script, ...options.args], {
@@ -52,7 +55,7 @@ export async function startInBackground(options: BackgroundOptions): Promise<Sta
   }
   process.once('SIGINT', stopChild).once('SIGTERM', stopChild)
   try {
-    return await hear(child, options.logFile, startTimeoutMs + (options.waitMs ?? 0))
+    return await readNews(child, options.logFile, startTimeoutMs + (options.waitMs ?? 0))
   } finally {
     process.off('SIGINT', stopChild).off('SIGTERM', stopChild)
     if (child.connected) child.disconnect()
@@ -60,7 +63,7 @@ export async function startInBackground(options: BackgroundOptions): Promise<Sta
   }
 }
 
-/** From number 3 on: the way back to us, and the descriptor at its place. */
+/** `stdio` from number 3 on: the IPC channel, and the descriptor under its own number. */
 function channels(descriptor: number | undefined): ('ipc' | 'ignore' | number)[] {
   if (descriptor === undefined) return ['ipc']
   if (descriptor === 3) return [descriptor, 'ipc']
@@ -68,8 +71,8 @@ function channels(descriptor: number | undefined): ('ipc' | 'ignore' | number)[]
   return ['ipc', ...between, descriptor]
 }
 
-function hear(child: ChildProcess, logFile: string, limitMs: number): Promise<StartNews> {
-  return new Promise((heard, failed) => {
+function readNews(child: ChildProcess, logFile: string, limitMs: number): Promise<StartNews> {
+  return new Promise((resolve, failed) => {
     const timer = setTimeout(
       () => {
         child.kill('SIGTERM')
@@ -79,7 +82,7 @@ function hear(child: ChildProcess, logFile: string, limitMs: number): Promise<St
     )
     child.once('message', (news) => {
       clearTimeout(timer)
-      heard(news as StartNews)
+      resolve(news as StartNews)
     })
     child.once('error', (error) => {
       clearTimeout(timer)
@@ -92,8 +95,8 @@ function hear(child: ChildProcess, logFile: string, limitMs: number): Promise<St
   })
 }
 
-/** Tells the waiting command line, unless there is none or it has ended. */
-export function tellStarter(news: StartNews): Promise<void> {
+/** Sends the message to the waiting command, if there is one that still runs. */
+export function notifyStarter(news: StartNews): Promise<void> {
   return new Promise((told) => {
     if (process.send === undefined || !process.connected) {
       told()

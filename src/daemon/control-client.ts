@@ -1,4 +1,4 @@
-// The asking side of the control socket.
+// The client's side of the control socket.
 
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -8,13 +8,13 @@ import { openSocketPath } from './socket-path.ts'
 
 export interface AskOptions<C extends ControlCommand> {
   onProgress?: (progress: ControlCommands[C]['progress']) => void
-  /** Hangs up, which takes the question back. */
+  /** Closes the connection, which cancels the command. */
   signal?: AbortSignal
 }
 
 /**
  * Sends one command to the daemon at `socketPath` and resolves with its answer. Throws a DaemonError with the
- * daemon's own words, or one that says that nobody listens.
+ * daemon's own message, or one that says that no daemon listens.
  */
 export async function ask<C extends ControlCommand>(
   socketPath: string,
@@ -30,7 +30,7 @@ export async function ask<C extends ControlCommand>(
   const failure = new Promise<never>((_, failed) => {
     socket.once('error', (error) => failed(describeSocketError(error, options.signal)))
   })
-  // The same error also ends the loop below; whichever is looked at first reports it.
+  // The same error also ends the loop below; either may report it.
   failure.catch(() => {})
   await Promise.race([new Promise((connected) => socket.once('connect', connected)), failure])
   socket.write(`${JSON.stringify({ command, input })}\n`)

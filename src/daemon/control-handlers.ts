@@ -1,4 +1,4 @@
-// Commands of the control socket, carried out on the session.
+// Handlers of the control socket's commands.
 
 import type { TablesAnswer } from './control-protocol.ts'
 import type { ControlHandlers } from './control-server.ts'
@@ -6,10 +6,10 @@ import { DaemonError } from './daemon-error.ts'
 import type { MountSession } from './mount-session.ts'
 import { isAtOrUnder } from './path-inside.ts'
 
-/** Timers end at 2^31 - 1 ms. */
+/** Longest delay of a Node timer. */
 const longestMs = 2 ** 31 - 1
 
-/** Commands that come while the drive is still starting wait for it. */
+/** Returns the handlers. Commands that come while the drive is starting wait for `session`. */
 export function createControlHandlers(
   session: Promise<MountSession>,
   tables: (signal: AbortSignal) => Promise<TablesAnswer>,
@@ -39,9 +39,9 @@ export function createControlHandlers(
       return {}
     },
     pins: async () => ({ pins: (await session).fileSystem.pins() }),
-    fetch: async ({ path }, how) => (await session).fileSystem.fetch(path, how),
+    fetch: async ({ path }, context) => (await session).fileSystem.fetch(path, context),
     cache: async () => (await session).fileSystem.cache(),
-    clearCache: async (how) => (await session).fileSystem.clearCache(how),
+    clearCache: async (input) => (await session).fileSystem.clearCache(input),
     tables: (_, { signal }) => tables(signal),
     recover: async ({ path, destination }) => {
       const { record, fileSystem } = await session
@@ -58,6 +58,7 @@ export function createControlHandlers(
   }
 }
 
+/** Throws a DaemonError for a destination on the drive itself: the daemon would wait for its own answer. */
 function checkOutside({ mountpoint }: { mountpoint: string }, destination: string): void {
   if (isAtOrUnder(destination, mountpoint))
     throw new DaemonError(`${destination} lies inside the drive; choose a place outside ${mountpoint}`)

@@ -1,5 +1,5 @@
-// Protocol of a mount's control socket: one JSON line asks; lines of progress and one line of answer follow; then the
-// daemon hangs up. Hanging up first takes the question back.
+// Protocol of a mount's control socket. The client sends one JSON line; the daemon sends lines of progress and one with the
+// answer, and closes the connection. A client that closes it first cancels its command.
 
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from '../fs/pins/pin-status.ts'
 import type { Table } from '../api/table-types.ts'
@@ -9,21 +9,21 @@ import type { DoorName, WebdavAddress } from './session-door.ts'
 
 /**
  * - `live`: the drive works.
- * - `draining`: sending what is unsent, on the way to the end.
- * - `unmounting`: asking the kernel to let go; busy while somebody uses the mount.
- * - `detached`: gone from the folder tree; programs that still hold files are served to their end.
+ * - `draining`: it sends unsent changes before it ends.
+ * - `unmounting`: it asks the kernel to unmount; repeated while programs use the mount.
+ * - `detached`: gone from the folder tree; programs with open files are still served.
  */
 export type SessionState = 'live' | 'draining' | 'unmounting' | 'detached'
 
 /** One mount, as `docmount status --json` shows it. */
 export interface MountStatus extends FileSystemStatus {
-  /** Without a mount: the address of the WebDAV door. */
+  /** For a drive without a mount: the address of its WebDAV door. */
   readonly mountpoint: string
   readonly baseUrl: string
   readonly state: SessionState
   readonly pid: number
   readonly driver: DoorName
-  /** How the drive is reached without the kernel. */
+  /** Present if the drive has a WebDAV door. */
   readonly webdav?: WebdavAddress | undefined
   readonly startedAt: string
   readonly logFile: string | undefined
@@ -32,14 +32,14 @@ export interface MountStatus extends FileSystemStatus {
 export interface UnmountProgress {
   readonly state: SessionState
   readonly unsent: number
-  /** Bytes already sent are not counted. */
+  /** Bytes not sent yet. */
   readonly leftBytes: number
-  /** Users of the busy mount, in words; absent while there are none. */
+  /** Text that names the users of a busy mount; absent if there are none. */
   readonly busy?: string
 }
 
 export interface UnmountAnswer {
-  /** Stays journaled; sent after the next mount. */
+  /** Changes that stay in the journal, and are sent after the next mount. */
   readonly unsent: readonly Unsent[]
   /** True when the mount was detached under programs that still use it. */
   readonly isDetached: boolean
@@ -47,20 +47,20 @@ export interface UnmountAnswer {
 
 export interface TablesAnswer {
   readonly tables: readonly Table[]
-  /** Those that went through the drive since it was mounted, the latest last; at most 50. */
+  /** Runs through this drive since it was mounted, latest last; at most 50. */
   readonly runs: readonly ReconcileRun[]
 }
 
-/** Every command with what it takes, says on the way, and answers. Paths are absolute in the project. */
+/** Input, progress messages and answer of each command. Paths are absolute in the project. */
 export interface ControlCommands {
   status: {
     input: { path?: string }
     progress: never
-    /** `place` of the path, where one was given. */
+    /** `place`: state of the path, if one was given. */
     answer: { mount: MountStatus; unsent: readonly Unsent[]; place?: Place | undefined }
   }
   wait: { input: { path: string; timeoutMs?: number }; progress: never; answer: Record<string, never> }
-  /** Asks the service. */
+  /** Calls the service. */
   link: { input: { path: string }; progress: never; answer: Link }
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
@@ -69,9 +69,9 @@ export interface ControlCommands {
   pins: { input: Record<string, never>; progress: never; answer: { pins: readonly PinStatus[] } }
   fetch: { input: { path: string }; progress: FetchProgress; answer: FetchAnswer }
   cache: { input: Record<string, never>; progress: never; answer: CacheStatus }
-  /** Answers what was there. */
+  /** Its answer is the state before clearing. */
   clearCache: { input: { withPinned: boolean }; progress: never; answer: CacheStatus }
-  /** Asks the service. */
+  /** Calls the service. */
   tables: { input: Record<string, never>; progress: never; answer: TablesAnswer }
   recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
   recoverLost: {
@@ -104,5 +104,5 @@ export type ControlMessage<C extends ControlCommand = ControlCommand> =
       }
     }
 
-/** No honest request is longer: paths end at 4 KiB. */
+/** Longer than any proper request: paths have at most 4 KiB. */
 export const maxRequestBytes: number = 64 * 1024

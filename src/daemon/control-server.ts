@@ -1,4 +1,4 @@
-// The daemon's side of the control socket. Knows the protocol's framing, not what the commands do.
+// The daemon's side of the control socket: framing and errors. control-handlers.ts has the commands.
 
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
@@ -14,7 +14,7 @@ import { withoutErrno } from '../errno-error.ts'
 import { DaemonError } from './daemon-error.ts'
 import { openSocketPath } from './socket-path.ts'
 
-/** `signal` is aborted when whoever asked hangs up. */
+/** `signal` is aborted when the client closes the connection. */
 export interface ControlContext<C extends ControlCommand> {
   readonly signal: AbortSignal
   readonly onProgress: (progress: ControlCommands[C]['progress']) => void
@@ -28,16 +28,16 @@ export type ControlHandlers = {
 }
 
 export interface ControlServer {
-  /** Listens anew, where its socket was taken away. */
+  /** Listens again at the same path, after its socket file was removed. */
   listenAgain(): Promise<void>
-  /** Stops listening and removes the socket at once; resolves when the answers under way are out. */
+  /** Stops listening and removes the socket at once; resolves when the pending answers are sent. */
   close(): Promise<void>
 }
 
-/** A client that neither reads nor hangs up does not hold the daemon longer than this. */
+/** Longest wait at the end for a client that neither reads nor closes. */
 const lastAnswersMs = 2000
 
-/** Listens at `socketPath`, for this user alone. A socket left by a dead daemon is replaced. */
+/** Listens at `socketPath`, for this user alone. The socket of a dead daemon is replaced. */
 export async function startControlServer(
   socketPath: string,
   handlers: ControlHandlers,
@@ -55,7 +55,7 @@ export async function startControlServer(
   let listener = await listen(socketPath, answer, log)
   return {
     async listenAgain() {
-      // The old one first: it takes away what has its name. Its open questions are still answered.
+      // The old one first, since closing removes the file of its name. Its pending commands are still answered.
       void listener.close()
       listener = await listen(socketPath, answer, log)
     },
@@ -69,7 +69,7 @@ export async function startControlServer(
 }
 
 interface Listener {
-  /** Stops at once; resolves when what was begun is over. */
+  /** Stops listening at once; resolves when all its connections are closed. */
   close(): Promise<void>
 }
 
@@ -99,7 +99,7 @@ async function listen(socketPath: string, answer: (socket: Socket) => void, log:
 
 async function serve(socket: Socket, handlers: ControlHandlers): Promise<void> {
   const gone = new AbortController()
-  // A client that died mid-answer is no error of ours.
+  // A client may end while it is answered.
   socket.on('error', () => gone.abort())
   socket.on('close', () => gone.abort())
   socket.on('end', () => gone.abort())
@@ -108,7 +108,7 @@ async function serve(socket: Socket, handlers: ControlHandlers): Promise<void> {
   }
   try {
     const { command, input } = await readRequest(socket, handlers)
-    await heardOut()
+    await untilSocketsRead()
     if (gone.signal.aborted) return
     const handle = handlers[command] as (input: unknown, context: ControlContext<ControlCommand>) => unknown
     const answer = await handle(input, {
@@ -123,10 +123,10 @@ async function serve(socket: Socket, handlers: ControlHandlers): Promise<void> {
 }
 
 /**
- * After a turn in which this process was looked into: where it stood still, whoever asked may have gone meanwhile, and the end
- * of the question is read right behind it.
+ * Resolves after two turns of the event loop: if this process was stopped for a while, the client may have closed meanwhile, and
+ * that is read right after the request.
  */
-async function heardOut(): Promise<void> {
+async function untilSocketsRead(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
@@ -135,7 +135,7 @@ async function readRequest(socket: Socket, handlers: ControlHandlers): Promise<C
   const lines = createInterface({ input: socket })
   const line = await new Promise<string>((received, failed) => {
     lines.once('line', received)
-    // It hands on its input's errors, also those after the line: unheard, they would end the daemon.
+    // It passes on errors of the socket, also after the line: without a listener they would end the daemon.
     lines.on('error', failed)
     lines.once('close', () => failed(new DaemonError('the request ended before its line did')))
     socket.on('data', (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-// A failure of the mount session or of talking to it, in words for the person at the command line.
+// An error of the mount session, or of reaching it, with a message for the user at the command line.
 
 /** One line that says what to do. `isTemporary`: the same command may succeed later with nothing changed. */
 export class DaemonError extends Error {

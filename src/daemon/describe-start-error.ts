@@ -1,4 +1,4 @@
-// Why a drive could not be started, in one line that says what to do.
+// The error of a drive that could not be started, in one line that says what to do.
 
 import type { Client } from '../api/client.ts'
 import { ApiError, NetworkError } from '../api/errors.ts'
@@ -7,7 +7,7 @@ import { DaemonError } from './daemon-error.ts'
 import { findRoot, type ServiceAccess } from './find-root.ts'
 import type { MountPlan } from './mount-plan.ts'
 
-/** Translates what the service and the filesystem throw; anything else is passed as it is. */
+/** Returns a DaemonError for errors of the service and the filesystem; any other error unchanged. */
 export async function describeStartError(
   thrown: unknown,
   plan: Pick<MountPlan, 'project' | 'baseUrl'>,
@@ -15,7 +15,7 @@ export async function describeStartError(
   service: ServiceAccess,
 ): Promise<unknown> {
   const { project, baseUrl } = plan
-  const error = reasonOf(thrown)
+  const error = causeOf(thrown)
   if (isNotTheRoot(error)) {
     const root = await findRoot(baseUrl, service)
     if (root !== undefined)
@@ -29,11 +29,11 @@ export async function describeStartError(
   }
   if (error instanceof NetworkError) {
     return new DaemonError(
-      `cannot reach the service at ${baseUrl}: ${onceOnly(error.message)}; check --base-url and the network`,
+      `cannot reach the service at ${baseUrl}: ${withoutRepetition(error.message)}; check --base-url and the network`,
       { isTemporary: true, cause: error },
     )
   }
-  // The sentence says what the errno would.
+  // The message says the same in words.
   if (error instanceof ErrnoError) return new DaemonError(withoutErrno(error.message), { cause: error })
   if (!(error instanceof ApiError)) return error
   if (error.status >= 500 || error.status === 429) {
@@ -43,7 +43,7 @@ export async function describeStartError(
     )
   }
   const seen = await describeProjects(client)
-  // A key that opens another project is none that the service does not know.
+  // A key that opens other projects is known to the service: then 401 is about the project.
   if (error.status === 401 && seen === undefined) {
     return new DaemonError(
       `the service at ${baseUrl} does not accept the API key (401 ${error.errorMessage}); check DOCMOUNT_API_KEY or the key file`,
@@ -57,18 +57,18 @@ export async function describeStartError(
   )
 }
 
-/** The cause of an outage says more than the outage itself. */
-function reasonOf(error: unknown): unknown {
+/** Returns the cause of an outage, which says more than the outage itself. */
+function causeOf(error: unknown): unknown {
   const { cause } = error instanceof NetworkError && error.kind === 'away' ? error : {}
   return cause instanceof NetworkError || cause instanceof ApiError ? cause : error
 }
 
-/** Where only the words are left, they are told once. */
-function onceOnly(message: string): string {
+/** Removes the prefix of an outage, whose cause follows it in the same message. */
+function withoutRepetition(message: string): string {
   return message.replace(/^GET \/: the service is out of reach: (?=GET \/: )/, '')
 }
 
-/** Something answers there, and it is not what was asked for. */
+/** True if a server answers there, but not as the root of the service would. */
 function isNotTheRoot(error: unknown): boolean {
   return error instanceof ApiError
     ? error.status === 404 || error.status === 405
@@ -76,8 +76,8 @@ function isNotTheRoot(error: unknown): boolean {
 }
 
 /**
- * The interface leaves open what an unknown project answers, so the list of projects tells what the key may see. Undefined
- * where it cannot be had.
+ * Resolves with a sentence that names the projects the key sees (the interface leaves open how an unknown project is refused);
+ * undefined if they cannot be listed.
  */
 async function describeProjects(client: Client): Promise<string | undefined> {
   try {

@@ -1,5 +1,5 @@
-// Notices as the desktop shows them, through its own command line tool (libnotify). Without a desktop, or without the tool,
-// nothing happens: the log and `docmount status` say the same.
+// Notices on the desktop, through the command `notify-send` (libnotify). Without a desktop or the command, none is shown: the
+// log and `docmount status` say the same.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { formatBytes } from '../amounts.ts'
 import type { Notice } from '../fs/notice.ts'
 import { runTool } from '../run-tool.ts'
 
-/** At most one of a kind in this time; the others are counted, and told at its end. */
+/** At most one notification of a kind in this time; the others are counted, and shown as one at its end. */
 const pauseMs = 60_000
-/** Notices that come many at a time, by one drag of a mouse, are gathered first: one burst, one notification. */
+/** Kinds that come in bursts (files dragged in together), with the time in which a burst is gathered into one notification. */
 const gatherMs: Partial<Record<Notice['kind'], number>> = { unsupported: 2_000 }
 const limitMs = 5_000
 
@@ -20,7 +20,7 @@ interface Pause {
   latest: Notice
 }
 
-/** Tells of each notice, by `send`; a burst of one kind is two notifications. */
+/** Returns a function that shows notices by `send`; a burst of one kind makes two notifications. */
 export function desktopNotifications(project: string, send: Send = notifySend): (notice: Notice) => void {
   const pauses = new Map<Notice['kind'], Pause>()
 
@@ -33,9 +33,9 @@ export function desktopNotifications(project: string, send: Send = notifySend): 
   function pause(latest: Notice, count: number, ms: number): void {
     pauses.set(latest.kind, { count, latest })
     setTimeout(() => {
-      const over = pauses.get(latest.kind)
+      const ended = pauses.get(latest.kind)
       pauses.delete(latest.kind)
-      if (over !== undefined && over.count > 0) show(over.latest, over.count - 1)
+      if (ended !== undefined && ended.count > 0) show(ended.latest, ended.count - 1)
     }, ms).unref()
   }
 
@@ -94,7 +94,7 @@ function notifySend(title: string, body: string): void {
   if (!hasDesktop()) return
   const markupFree = body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const args = ['--app-name=docmount', '--icon=folder-remote', '--', title, markupFree]
-  // No tool, or nobody who shows it: the log has said it.
+  // Without the command or a desktop, the log has it.
   void runTool('notify-send', args, { limitMs }).catch(() => {})
 }
 

@@ -1,4 +1,4 @@
-// The machine's half of `docmount doctor`: the way to the kernel, and the folders.
+// The machine's half of `docmount doctor`: the drivers, the folders, and limits.
 
 import { access, constants, readFile, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -10,14 +10,14 @@ import { runtimeFolder, xdgFolder } from './xdg.ts'
 
 const gib = 2 ** 30
 
-/** Looks at everything a mount needs on this machine. Mounts nothing. */
+/** Checks all that a mount needs on this machine. Mounts nothing. */
 export async function checkMachine(): Promise<readonly Check[]> {
   const facts = {
     ...(await gatherDriverFacts({ isDescriptorPassed: false })),
     fuseNative: await tryFuseNative(),
   }
   return [
-    ...(await checkWayToKernel(facts)),
+    ...(await checkDrivers(facts)),
     await checkFolder('state folder', xdgFolder('state'), 'what is not sent yet is kept there', gib),
     await checkFolder('cache folder', xdgFolder('cache'), 'documents are cached there', gib),
     await checkFolder('runtime folder', runtimeFolder(), 'the control socket is there', 0),
@@ -26,7 +26,7 @@ export async function checkMachine(): Promise<readonly Check[]> {
   ]
 }
 
-export async function checkWayToKernel(facts: DriverFacts): Promise<readonly Check[]> {
+export async function checkDrivers(facts: DriverFacts): Promise<readonly Check[]> {
   return [
     checkDriver(facts),
     checkDevFuse(facts),
@@ -114,7 +114,7 @@ async function checkFolder(name: string, folder: string, use: string, wantedByte
   try {
     await access(existing, constants.W_OK | constants.X_OK)
   } catch {
-    // Of the system's own folders nobody is told to take them over.
+    // No advice to chown a folder that belongs to the system.
     if (existing !== folder)
       return problem(
         name,

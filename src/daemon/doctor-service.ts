@@ -1,5 +1,5 @@
-// The service's half of `docmount doctor`. Asks the wire itself where the client hides what is wanted: the answer's date,
-// and whether a download honours Range. The key goes to the service alone, never to a presigned URL, never along a redirect.
+// The service's half of `docmount doctor`. Facts that the client hides (the answer's date, the status of a Range request) are
+// read by bare requests. The key goes to the service alone, never to a presigned URL or along a redirect.
 
 import { createClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
@@ -13,31 +13,31 @@ import { type NetworkSettings, systemNetwork } from '../world/network.ts'
 import { proxiesOf } from '../world/proxy.ts'
 import type { Transport } from '../world/transport.ts'
 
-/** The service answers a question within this. */
+/** Timeout of each request. */
 const answerWithinMs = 10_000
 const tolerableSkewMs = 60_000
-/** Folders looked into for a document to try a download with. */
+/** Most folders that are listed in search of a document to download from. */
 const maxFolders = 20
 
-/** `project`: also whether the key sees it. Throws SettingError for network settings that cannot be. */
+/** Checks service, clock, key and downloads; with `project`, also if the key sees it. Throws SettingError for bad network settings. */
 export async function checkService(
   baseUrl: string,
   { key, network = {} }: { readonly key: KeySource | undefined; readonly network?: NetworkSettings },
   project?: string,
 ): Promise<readonly Check[]> {
-  const way = checkProxy(baseUrl, network)
+  const proxy = checkProxy(baseUrl, network)
   const transport = systemNetwork.open(1, network)
   try {
     const reached = await reach(baseUrl, transport)
-    if (reached.date === undefined) return [...way, reached.check]
+    if (reached.date === undefined) return [...proxy, reached.check]
     const asked = await checkKey(baseUrl, { key, network, transport }, project)
-    return [...way, reached.check, checkClock(reached.date), ...asked]
+    return [...proxy, reached.check, checkClock(reached.date), ...asked]
   } finally {
     await transport.close()
   }
 }
 
-/** Empty where no proxy is set. */
+/** Returns no check if no proxy is set. */
 function checkProxy(baseUrl: string, { proxy: set }: NetworkSettings): readonly Check[] {
   const proxy = URL.canParse(baseUrl) ? proxiesOf(set)(new URL(baseUrl).origin) : undefined
   return proxy === undefined ? [] : [good('proxy', `the service is asked through ${proxy.name}`)]
@@ -88,7 +88,7 @@ async function checkKey(
   return checks
 }
 
-/** Any answer will do, a refusal too: it comes from the service. */
+/** Any answer counts, even a refusal: it comes from the service. */
 async function reach(
   baseUrl: string,
   transport: Transport,
@@ -120,7 +120,7 @@ async function checkRange(files: Files, transport: Transport): Promise<Check> {
   const ask = (url: string): Promise<ProbeAnswer> =>
     probe(transport, url, { range: 'bytes=0-0' }, answerWithinMs)
   const own = await ask(file.url)
-  // To where the bytes are.
+  // The redirect to the storage.
   const { status } = own.status === 307 && own.location !== undefined ? await ask(own.location) : own
   if (status === 206) return good('Range', 'downloads honour it')
   if (status === 200) {
@@ -130,10 +130,10 @@ async function checkRange(files: Files, transport: Transport): Promise<Check> {
   return problem('Range', `a download was answered with ${status}`, "ask the service's owner")
 }
 
-/** Breadth first, bounded. */
+/** Resolves with some document of more than one byte; searches breadth first. */
 async function findSomeFile(files: Files): Promise<RemoteFile | undefined> {
   const folders = ['/']
-  for (let looked = 0; looked < maxFolders; looked += 1) {
+  for (let listed = 0; listed < maxFolders; listed += 1) {
     const folder = folders.shift()
     if (folder === undefined) return undefined
     const listing = await files.get(folder)

@@ -1,4 +1,4 @@
-// Checks of `docmount doctor`. Each check names what was looked at, what was found, and how to fix it.
+// Results of `docmount doctor`: each check has a name, a finding, and a fix.
 
 /**
  * - `good`: nothing to do.

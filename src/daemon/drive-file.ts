@@ -1,5 +1,5 @@
-// Which drive a state folder belongs to, in a small file inside it: so that the folder is understood when its daemon is
-// gone, and found when it lies elsewhere.
+// `drive.json`, a file in each state folder that names its drive. It tells whose the folder is when its daemon is gone. Copies
+// in the default folder lead to state folders elsewhere (`--state-dir`).
 
 import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -11,34 +11,34 @@ import { xdgFolder } from './xdg.ts'
 
 export const driveFileName = 'drive.json'
 
-/** Facts about a drive that outlast its daemon. */
+/** Content of the file. */
 export interface DriveFile {
   readonly project: string
   readonly baseUrl: string
   readonly mountpoint: string
   readonly stateDir: string
-  /** Where its daemon's mount record is. */
+  /** Folder of its daemon's mount record. */
   readonly runtimeDir: string
 }
 
 export interface StateFolder {
   readonly stateDir: string
-  /** Undefined where the folder does not tell: an earlier docmount made it. */
+  /** Undefined if the file is missing: the folder is of an earlier version. */
   readonly drive: DriveFile | undefined
 }
 
-/** Remembers the drive in its state folder, and where that is not at the usual place, there as well. */
+/** Writes the file, and a copy in the default folder if the state folder lies elsewhere. */
 export async function writeDriveFile(plan: MountPlan): Promise<void> {
   const { project, baseUrl, mountpoint, stateDir, runtimeDir } = plan
   const text = JSON.stringify({ project, baseUrl, mountpoint, stateDir, runtimeDir } satisfies DriveFile)
-  await writeBeside(join(stateDir, driveFileName), text)
+  await writeAt(join(stateDir, driveFileName), text)
   const pointer = pointerOf(plan)
-  if (pointer !== undefined) await writeBeside(pointer, text)
+  if (pointer !== undefined) await writeAt(pointer, text)
 }
 
 /**
- * Throws a DaemonError where the folder is another project's: what that has not got yet would be sent to this one. Another
- * address is no other project: a service moves, and this is how what was left goes after it.
+ * Throws a DaemonError if the folder belongs to another project: its unsent changes would be sent to this one. Another base
+ * URL is allowed: a service may move, and its unsent changes are to follow.
  */
 export async function checkOwner({ project, stateDir }: MountPlan): Promise<void> {
   const drive = await readDriveFile(join(stateDir, driveFileName))
@@ -48,14 +48,14 @@ export async function checkOwner({ project, stateDir }: MountPlan): Promise<void
   )
 }
 
-/** Where a drive is remembered whose state folder lies elsewhere; undefined where that is not needed, or not possible. */
+/** Returns the path of that copy; undefined if none is needed, or the default folder is on the drive itself. */
 export function pointerOf({ id, stateDir, mountpoint }: MountPlan): string | undefined {
   const folder = xdgFolder('state')
   const isElsewhere = dirname(stateDir) !== folder && !isAtOrUnder(folder, mountpoint)
   return isElsewhere ? join(folder, `${id}.${driveFileName}`) : undefined
 }
 
-/** Every state folder of this user, whatever is in it. */
+/** Resolves with all state folders of this user. */
 export async function findStateFolders(): Promise<readonly StateFolder[]> {
   const folder = xdgFolder('state')
   const names = await readdir(folder, { withFileTypes: true }).catch(() => [])
@@ -68,14 +68,14 @@ export async function findStateFolders(): Promise<readonly StateFolder[]> {
       const drive = await readDriveFile(path)
       if (drive === undefined) continue
       const { stateDir } = drive
-      // The folder itself knows best: it may have been used for another address or place since.
+      // The folder's own file is newer: it may have been used with another address or mountpoint since.
       found.set(stateDir, { stateDir, drive: (await readDriveFile(join(stateDir, driveFileName))) ?? drive })
     }
   }
   return [...found.values()]
 }
 
-async function writeBeside(file: string, text: string): Promise<void> {
+async function writeAt(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await writeWhole(file, text)
 }

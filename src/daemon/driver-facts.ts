@@ -1,4 +1,4 @@
-// Looks up what this machine offers for a mount. Decides nothing.
+// Facts of this machine that decide which driver can mount; select-driver.ts decides.
 
 import { access, constants, open, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -9,7 +9,7 @@ import { type DriverChoice, type DriverFacts, judgeKernelDriver, selectDriver } 
 
 const resolveModule = createRequire(import.meta.url).resolve
 
-/** Gathers what is needed and decides. fuse-native is tried only where the answer depends on it. */
+/** Gathers the facts and selects a driver. fuse-native is tried only if the choice depends on it. */
 export async function chooseDriver(
   requested: DriverName | 'auto',
   { isDescriptorPassed }: Pick<DriverFacts, 'isDescriptorPassed'>,
@@ -19,13 +19,13 @@ export async function chooseDriver(
   return selectDriver(requested, isKernels ? facts : { ...facts, fuseNative: await tryFuseNative() })
 }
 
-/** Everything but fuse-native, which `tryFuseNative` tells. */
+/** Resolves with all facts but `fuseNative`, which `tryFuseNative` tells. */
 export async function gatherDriverFacts({
   isDescriptorPassed,
 }: Pick<DriverFacts, 'isDescriptorPassed'>): Promise<DriverFacts> {
   return {
     platform: process.platform,
-    devFuse: await lookAtDevFuse(),
+    devFuse: await checkDevFuse(),
     canMount: await hasSysAdmin(),
     isDescriptorPassed,
     hasFusermount: (await findProgram('fusermount3')) !== undefined,
@@ -34,7 +34,7 @@ export async function gatherDriverFacts({
   }
 }
 
-/** Loads fuse-native in a process of its own: a native module built for another system may crash the process that loads it. */
+/** Loads fuse-native in a child process: a native module built for another system may crash the process that loads it. */
 export async function tryFuseNative(): Promise<NonNullable<DriverFacts['fuseNative']>> {
   let module: string
   try {
@@ -56,7 +56,7 @@ function describeLoadFailure({ stderr, signal }: Pick<ToolEnded, 'stderr' | 'sig
   return `its native module does not load (${line?.trim() ?? signal ?? 'no reason given'})`
 }
 
-async function lookAtDevFuse(): Promise<DriverFacts['devFuse']> {
+async function checkDevFuse(): Promise<DriverFacts['devFuse']> {
   try {
     await (await open('/dev/fuse', 'r+')).close()
     return 'usable'
@@ -65,7 +65,7 @@ async function lookAtDevFuse(): Promise<DriverFacts['devFuse']> {
   }
 }
 
-/** Bit 21 of the effective capabilities. */
+/** CAP_SYS_ADMIN is bit 21 of the effective capabilities. */
 async function hasSysAdmin(): Promise<boolean> {
   const status = await readFile('/proc/self/status', 'utf8').catch(() => '')
   const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1]
@@ -81,8 +81,7 @@ function isInstalled(module: string): boolean {
   }
 }
 
-/** The program's path by `$PATH`. */
-/** Undefined where no folder of PATH has it. */
+/** Resolves with the program's path by `$PATH`, or undefined. */
 export async function findProgram(name: string): Promise<string | undefined> {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     const file = join(folder, name)

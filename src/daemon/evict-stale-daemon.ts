@@ -1,5 +1,5 @@
-// A daemon may outlive its mount: unmounted by somebody else, it goes on sending. A new mount at the same place asks it
-// to stop and resumes its work from the journal.
+// Daemons that are in the way of a new mount. One whose drive is live refuses it. One that outlives its mount (unmounted by
+// another program, it goes on sending) is asked to stop, and the new one continues from the journal.
 
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
@@ -13,13 +13,13 @@ import { readOwnRecords, readRecordsOfOtherHomes } from './own-records.ts'
 
 const goneWithinMs = 10_000
 
-/** The drive that the plan would make, where it is there already. */
+/** Resolves with the record of the planned drive if it is live already. */
 export async function liveDriveOf({
   id,
   runtimeDir,
   descriptor,
 }: MountPlan): Promise<MountRecord | undefined> {
-  // A descriptor that was mounted for us just now has no drive yet.
+  // The mount of a passed descriptor is new, and has no daemon.
   if (descriptor !== undefined) return undefined
   const own = await readOwnRecords(runtimeDir)
   for (const record of [...own, ...(await readRecordsOfOtherHomes(own))]) {
@@ -33,25 +33,25 @@ export async function liveDriveOf({
   return undefined
 }
 
-/** Throws a DaemonError that says where the drive is, when it is there already: nobody else can be its daemon. */
+/** Throws a DaemonError that says where the drive is, if it is live already. */
 export async function refuseSecond(plan: MountPlan): Promise<void> {
   const live = await liveDriveOf(plan)
-  if (live !== undefined) throw new DaemonError(`${thereAlready(live)} (process ${live.pid})`)
+  if (live !== undefined) throw new DaemonError(`${describeLiveDrive(live)} (process ${live.pid})`)
 }
 
-/** In words. */
-export function thereAlready({ project, driver, mountpoint }: MountRecord): string {
+/** Returns the sentence for that error. */
+export function describeLiveDrive({ project, driver, mountpoint }: MountRecord): string {
   return `${project} is ${driver === 'webdav' ? 'served' : 'mounted'} at ${mountpoint} already`
 }
 
-/** Throws a DaemonError when the earlier daemon does not go, since it holds the state folder. */
+/** Stops the daemon of an earlier mount at the same place. Throws a DaemonError if it does not end: it locks the state folder. */
 export async function evictStaleDaemon(plan: MountPlan): Promise<void> {
-  const record = await findLive(plan)
+  const record = await findEarlierDaemon(plan)
   if (record === undefined) return
   if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return
   const signal = AbortSignal.timeout(goneWithinMs)
   await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }, { signal }).catch(() => {
-    // The loop below sees whether it goes.
+    // The loop below finds out if it ends.
   })
   const deadline = performance.now() + goneWithinMs
   while (await isAlive(record)) {
@@ -64,8 +64,8 @@ export async function evictStaleDaemon(plan: MountPlan): Promise<void> {
   }
 }
 
-/** The earlier daemon, where it lives. Records of dead ones in other runtime folders would pass for drives: they go. */
-async function findLive({ id, runtimeDir }: MountPlan): Promise<MountRecord | undefined> {
+/** Resolves with the earlier daemon's record if it runs. Removes records of dead ones from other runtime folders. */
+async function findEarlierDaemon({ id, runtimeDir }: MountPlan): Promise<MountRecord | undefined> {
   let live: MountRecord | undefined
   for (const record of await readOwnRecords(runtimeDir)) {
     if (record.id !== id) continue
@@ -76,7 +76,7 @@ async function findLive({ id, runtimeDir }: MountPlan): Promise<MountRecord | un
   return live
 }
 
-/** A daemon that only sends what is left listens no more. */
+/** False for a daemon that has closed its WebDAV door and only sends unsent changes. */
 function isListening(url: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')

@@ -1,4 +1,5 @@
-// Finds the drive a path belongs to, comparing text with the mount table and the mount records. Never touches a mount.
+// Finds drives, and the drive of a path, by the mount table and the mount records. Paths are compared as text: a mount that
+// hangs is never touched.
 
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -8,15 +9,15 @@ import { readOwnRecords, readRecordsOfOtherHomes } from './own-records.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import { runtimeFolder } from './xdg.ts'
 
-/** A drive as seen from outside; at least one of `record` and `mount` is there. */
+/** A drive; at least one of `record` and `mount` is defined. */
 export interface FoundMount {
   readonly mountpoint: string
-  /** The record its daemon wrote; absent when it was made by another user or its record was lost. */
+  /** Record of its daemon; undefined if another user mounted it, or the record was lost. */
   readonly record: MountRecord | undefined
   readonly isDaemonAlive: boolean
-  /** This user started it with another home folder: a command means it only where its place is named. */
+  /** True if this user started it with another home folder: commands concern it only if its path is given. */
   readonly isOfOtherHome: boolean
-  /** Absent when the kernel has no such mount any more. */
+  /** Undefined if the kernel has no such mount (any more). */
   readonly mount: MountLine | undefined
 }
 
@@ -32,7 +33,7 @@ export function isOwn({ record, mount }: FoundMount, uid: number | undefined = p
   return record !== undefined || mount?.owner === undefined || mount.owner === uid
 }
 
-/** The drives of this home: what a command means that names no place. */
+/** Resolves with the drives of this home folder: those that a command without a path concerns. */
 export async function findDrivesOfHome(): Promise<
   readonly (FoundMount & { readonly record: MountRecord })[]
 > {
@@ -42,7 +43,7 @@ export async function findDrivesOfHome(): Promise<
   )
 }
 
-/** All drives of this user, and those of others that the mount table shows. */
+/** Resolves with all drives of this user, and those of others in the mount table. */
 export async function findMounts(runtimeDir: string = runtimeFolder()): Promise<readonly FoundMount[]> {
   const mounts = (await readMountinfo()).filter(({ type }) => type === docmountType)
   const own = await readOwnRecords(runtimeDir)
@@ -59,7 +60,7 @@ export async function findMounts(runtimeDir: string = runtimeFolder()): Promise<
   }
   for (const record of records) {
     const { mountpoint } = record
-    // Records of dead daemons stay until the next mount; a live one at the same place is the truth.
+    // Records of dead daemons stay until the next mount: a live one at the same place wins.
     if (found.get(mountpoint)?.isDaemonAlive === true) continue
     const mount = mounts.findLast((entry) => entry.mountpoint === mountpoint)
     found.set(mountpoint, {
@@ -73,7 +74,7 @@ export async function findMounts(runtimeDir: string = runtimeFolder()): Promise<
   return [...found.values()]
 }
 
-/** The drive a path lies on, innermost first; tried as written, then with the links of its folder followed. */
+/** Resolves with the innermost drive of a path: taken as written, then with symbolic links of its folder, then its own followed. */
 export async function findMountOf(
   path: string,
   runtimeDir: string = runtimeFolder(),
@@ -93,12 +94,12 @@ export async function findMountOf(
   return real === undefined ? undefined : locate(found, real)
 }
 
-/** The address of a drive that is served without a mount. */
+/** True for the address of a drive that is served without a mount. */
 export function isUrl(path: string): boolean {
   return /^https?:\/\//.test(path)
 }
 
-/** As a listing tells it (`R%26D.pdf`); what is no such address is a path as people type it. */
+/** Decodes an address as listings have it (`R%26D.pdf`); one that cannot be decoded is taken as typed. */
 function decoded(path: string): string {
   try {
     return path.split('/').map(decodeURIComponent).join('/')

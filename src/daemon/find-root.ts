@@ -1,4 +1,4 @@
-// The service's root, where somebody left out the `/api` it ends in (interface, "Conventions").
+// The service's root for a base URL without the `/api` it ends in (interface, "Conventions").
 
 import { createClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
@@ -7,13 +7,13 @@ import type { NetworkSettings } from '../world/network.ts'
 
 const deadlineMs = 5_000
 
-/** With what the service is asked. */
+/** Credentials and network settings for the service. */
 export interface ServiceAccess {
   readonly key: KeySource
   readonly network?: NetworkSettings
 }
 
-/** The address with `/api`, where the service answers there; undefined where it does not, or the address has it. */
+/** Resolves with the address plus `/api` if the service answers there; undefined if not, or if the address has it. */
 export async function findRoot(
   baseUrl: string,
   { key, network = {} }: ServiceAccess,

@@ -1,4 +1,4 @@
-// The kernel as a session's door: mountpoint, driver, mount.
+// The kernel door of a session: mountpoint, driver, mount.
 
 import { rmdir } from 'node:fs/promises'
 import type { Log } from '../log.ts'
@@ -14,14 +14,14 @@ import { refuseSecond, evictStaleDaemon } from './evict-stale-daemon.ts'
 export interface KernelDoorOptions {
   readonly plan: MountPlan
   readonly driver: DriverName | 'auto'
-  /** Makes the mountpoint where it is missing. */
+  /** Creates a missing mountpoint. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
   readonly readOnly: boolean
   readonly log: Log
 }
 
-/** Tells in `undo` what to take back. Throws DaemonError or MountError where no drive can appear. */
+/** Adds to `undo` what a failed start must undo. Throws DaemonError or MountError if the drive cannot be mounted. */
 export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoStart[]): Promise<SessionDoor> {
   const { plan, readOnly, allowOther, log } = options
   const { mountpoint, descriptor, runtimeDir } = plan
@@ -48,19 +48,19 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
         allowOther,
         log,
       })
-      // By its descriptor: the path is the drive's from now on.
+      // It uses a descriptor, since the path leads to the drive now.
       await closeMountpoint()
       return { mounted }
     },
   }
 }
 
-/** Another docmount that was started at the same time is about to mount there: it needs the folder as it is. */
+/** True if another docmount, started at the same time, is about to mount there: it needs the folder as it is. */
 function isTaken(error: unknown): boolean {
   return error instanceof DaemonError && (error.cause as { code?: unknown } | undefined)?.code === 'EBUSY'
 }
 
 function noMountHere(project: string): MountError {
-  const way = `run docmount webdav ${project} and connect to http://127.0.0.1:4918/ (docs/desktops.md)`
-  return new MountError('ENOTSUP', `drives are mounted on Linux only; here, ${way}`)
+  const advice = `run docmount webdav ${project} and connect to http://127.0.0.1:4918/ (docs/desktops.md)`
+  return new MountError('ENOTSUP', `drives are mounted on Linux only; here, ${advice}`)
 }

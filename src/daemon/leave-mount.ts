@@ -1,4 +1,4 @@
-// Letting go of a mount that programs may still use: tried again until they have left it, or force detaches it under them.
+// Unmounting a drive that programs may still use: repeated until they have left it, or `isForced` detaches it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mounted } from '../fuse/driver.ts'
@@ -6,21 +6,21 @@ import { DaemonError } from './daemon-error.ts'
 import { describeMountUsers, findMountUsers, findNestedMounts } from './mount-users.ts'
 
 export interface LeaveOptions {
-  /** True where a busy mount is detached; asked each time it was busy. */
+  /** True if a busy mount is to be detached. Called after each EBUSY. */
   readonly isForced: () => boolean
-  /** Until when its users may leave it, by `performance.now()`. */
+  /** Deadline for its users, by `performance.now()`. */
   readonly untilMs: () => number
   readonly onBusy: (users: string) => void
-  /** The wish is taken back. */
+  /** Cancels the unmount. */
   readonly cancel: AbortSignal
-  /** Ends the wait between two tries. */
-  readonly hurry: AbortSignal
+  /** Ends the pause between two attempts. */
+  readonly stopWaiting: AbortSignal
 }
 
-/** How often a busy mount is tried again. */
+/** Pause between two attempts. */
 const busyRetryMs = 1000
 
-/** True when it had to be detached under its users. Throws DaemonError: it stays busy, or the wish was taken back. */
+/** Resolves with true if it was detached while in use. Throws a DaemonError if it stays busy, or was cancelled. */
 export async function leaveMount(
   mounted: Mounted,
   mountpoint: string,
@@ -37,8 +37,8 @@ export async function leaveMount(
         return true
       }
       await reportBusy(mountpoint, error, options)
-      await endedOrAborted(sleep(busyRetryMs), [options.cancel, options.hurry])
-      if (options.cancel.aborted) throw takenBack()
+      await endedOrAborted(sleep(busyRetryMs), [options.cancel, options.stopWaiting])
+      if (options.cancel.aborted) throw cancelError()
     }
   }
 }
@@ -61,11 +61,11 @@ async function reportBusy(
   throw new DaemonError(`${mountpoint} is in use by ${users}; close it there, or add --force`, { cause })
 }
 
-export function takenBack(): DaemonError {
+export function cancelError(): DaemonError {
   return new DaemonError('unmounting was cancelled; the drive stays')
 }
 
-/** Waits for the work or the first signal, whichever comes first. A rejection of the work is passed on. */
+/** Resolves when the work ends or a signal is aborted, whichever comes first. Rejects if the work does. */
 export async function endedOrAborted(work: Promise<unknown>, signals: readonly AbortSignal[]): Promise<void> {
   const done = new AbortController()
   const stopped = signals.map(

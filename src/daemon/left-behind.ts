@@ -1,5 +1,5 @@
-// Content of a state folder that is not with the service, as anybody may read it: of a drive that is not mounted, or
-// whose daemon does not answer. Changes nothing.
+// Content in a state folder that the service does not have, of a drive that is not mounted or whose daemon does not answer.
+// Read only.
 
 import { systemDisk } from '../world/disk.ts'
 import { statSync } from 'node:fs'
@@ -16,23 +16,23 @@ import { stateReaders } from './state-readers.ts'
 
 export interface LeftBehind {
   readonly unsent: readonly Unsent[]
-  /** Files that were on their way to become documents. */
+  /** Temporary files that were never sent. */
   readonly localOnly: readonly LocalFile[]
   readonly lost: readonly LostContent[]
-  /** Files that were damaged and are set aside. */
+  /** Paths of damaged files that were set aside. */
   readonly damaged: readonly string[]
-  /** Why it cannot be told, in words. */
+  /** Reason why the journal cannot be read. */
   readonly problem: string | undefined
 }
 
-/** A state folder with something in it that no daemon sends. */
+/** A state folder without a daemon, and its content. */
 export interface LeftFolder extends StateFolder {
   readonly left: LeftBehind
 }
 
 const nothing: LeftBehind = { unsent: [], localOnly: [], lost: [], damaged: [], problem: undefined }
 
-/** Never throws: what cannot be read is named. */
+/** Never throws: see `problem`. */
 export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
   const names = namesIn(stateDir, systemDisk)
   if (!['journal.db', 'lost+found', 'spool'].some((name) => names.includes(name))) return nothing
@@ -66,32 +66,32 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
   return {
     unsent: journal.intentions.map((intention) => unsentOf(intention, facts)),
     localOnly: journal.scratch.flatMap(({ path, spool }) => {
-      // A program's own files are missed by no person.
+      // Files that programs make for themselves (lock files) are of no interest.
       const isDropping = isOwnName(basename(path))
       const bytes = spool === undefined || isDropping ? 0 : (sizeOf(spool) ?? 0)
-      return bytes === 0 ? [] : [{ path, bytes, why: whyLeft(basename(path)) }]
+      return bytes === 0 ? [] : [{ path, bytes, why: reasonLeft(basename(path)) }]
     }),
   }
 }
 
-/** Fate of a temporary file. The next mount asks the service whether its document is beside it. */
-function whyLeft(name: string): string {
+/** Text about a temporary file. */
+function reasonLeft(name: string): string {
   return name.endsWith('~') ? `a backup of ${name.slice(0, -1)}` : 'sent a minute after the next mount'
 }
 
-/** True where there is nothing a person would miss. */
-export function isNothing({ unsent, localOnly, lost, damaged, problem }: LeftBehind): boolean {
+/** True if there is nothing to recover. */
+export function isEmpty({ unsent, localOnly, lost, damaged, problem }: LeftBehind): boolean {
   return problem === undefined && [unsent, localOnly, lost, damaged].every(({ length }) => length === 0)
 }
 
-/** Every state folder of this user that holds something and has no daemon. */
+/** Resolves with the state folders of this user that have such content and no daemon. */
 export async function findLeftFolders(): Promise<readonly LeftFolder[]> {
   const served = await servedStateFolders()
   const found: LeftFolder[] = []
   for (const folder of await findStateFolders()) {
     if (served.has(folder.stateDir)) continue
     const left = await readLeftBehind(folder.stateDir)
-    if (!isNothing(left)) found.push({ ...folder, left })
+    if (!isEmpty(left)) found.push({ ...folder, left })
   }
   return found
 }

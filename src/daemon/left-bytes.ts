@@ -1,4 +1,4 @@
-// How much of what is unsent is not on its way yet: what a progress line counts down.
+// The bytes of unsent changes that are not sent yet: the number that a progress line counts down.
 
 import type { Unsent } from '../fs/status.ts'
 

@@ -1,4 +1,4 @@
-// Loads a driver's code when it is wanted, so that a broken native module harms nobody who does not use it.
+// Loads a driver's code on demand, so that a broken native module harms only those who use it.
 
 import type { Driver, DriverName } from '../fuse/driver.ts'
 

@@ -1,11 +1,10 @@
-// A bounded log file: at 10 MiB it becomes `FILE.1` (an older one `FILE.2` and so on, up to as many as are kept) and a new
-// one begins. Written synchronously, so that the last line before a crash exists. A file that was removed or moved
-// (logrotate, a hand) is made anew within a second: lines into a file without a name are lines nobody reads.
+// A log file that rotates: at 10 MiB it becomes `FILE.1`, an older one `FILE.2`, and so on. Written synchronously, so that
+// the last line before a crash is there. A file that was removed or moved (logrotate) is created again within a second.
 
 import { closeSync, existsSync, fstatSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
 const limitBytes = 10 * 2 ** 20
-const lookMs = 1_000
+const checkIntervalMs = 1_000
 
 export class LogFile {
   readonly path: string
@@ -13,7 +12,7 @@ export class LogFile {
   readonly #keep: number
   #fd: number
   #sizeBytes: number
-  #lookedAt = performance.now()
+  #checkedAtMs = performance.now()
 
   constructor(path: string, options: { limitBytes?: number; keep?: number } = {}) {
     this.path = path
@@ -23,14 +22,14 @@ export class LogFile {
     this.#sizeBytes = fstatSync(this.#fd).size
   }
 
-  /** Appends one line. Never throws: a full disk must not end the daemon that keeps people's documents. */
+  /** Appends one line. Never throws: a full disk must not end the daemon. */
   write(line: string): void {
     try {
-      this.#look()
-      if (this.#sizeBytes >= this.#limitBytes) this.#startAnew()
+      this.#reopenIfMoved()
+      if (this.#sizeBytes >= this.#limitBytes) this.#rotate()
       this.#sizeBytes += writeSync(this.#fd, line)
     } catch {
-      // A log that fails has no place to say so.
+      // A failing log cannot be logged.
     }
   }
 
@@ -38,17 +37,17 @@ export class LogFile {
     closeSync(this.#fd)
   }
 
-  /** Where no new file can be made the old one goes on. */
-  #look(): void {
+  /** Opens the path again if another file, or none, has it. If that fails, the old file stays in use. */
+  #reopenIfMoved(): void {
     const now = performance.now()
-    if (now - this.#lookedAt < lookMs) return
-    this.#lookedAt = now
+    if (now - this.#checkedAtMs < checkIntervalMs) return
+    this.#checkedAtMs = now
     try {
       const { dev, ino } = fstatSync(this.#fd)
       const found = statSync(this.path, { throwIfNoEntry: false })
       if (found?.dev !== dev || found.ino !== ino) this.#open()
     } catch {
-      // The folder is gone, or not ours any more.
+      // The folder is gone, or not writable any more.
     }
   }
 
@@ -59,7 +58,7 @@ export class LogFile {
     closeSync(old)
   }
 
-  #startAnew(): void {
+  #rotate(): void {
     try {
       for (let number = this.#keep - 1; number > 0; number--) {
         const older = `${this.path}.${number}`
@@ -68,7 +67,7 @@ export class LogFile {
       renameSync(this.path, `${this.path}.1`)
       this.#open()
     } catch {
-      // Its folder is not ours, for instance: beyond its bound rather than without the line.
+      // The folder is not writable, for example: the file then grows beyond its limit.
     }
   }
 }

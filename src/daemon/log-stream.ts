@@ -1,11 +1,11 @@
-// Lines into a descriptor somebody else reads: a terminal, a pipe, a file. Never waits for the reader: what does not get
-// through is kept up to a bound, then dropped and counted.
+// Log lines for a terminal, a pipe or a file. Writing never waits for the reader: lines it does not take are buffered up to a
+// limit, then dropped and counted.
 
 import { write, writeSync } from 'node:fs'
 
 const maxWaitingBytes = 4 * 2 ** 20
 const retryMs = 50
-/** Lines that come within it are written together: a write of its own costs more than a line. */
+/** Lines within this time are written together: a write costs more than a line. */
 const gatherMs = 10
 
 export class LogStream {
@@ -20,7 +20,7 @@ export class LogStream {
     process.once('exit', () => this.#writeRest())
   }
 
-  /** Never throws: a reader that is gone must not end whoever has something to say. */
+  /** Never throws: a reader that is gone must not end this process. */
   write(line: string): void {
     const bytes = Buffer.from(line)
     if (this.#waitingBytes + bytes.byteLength > maxWaitingBytes) {
@@ -52,7 +52,7 @@ export class LogStream {
         setTimeout(() => this.#isWriting || this.#writeAll(), retryMs).unref()
         return
       }
-      // Any other error: nobody reads, or there is no room. Later lines may get through again.
+      // Any other error (no reader, a full disk): these lines are lost. Later ones may succeed.
       const done = error === null ? written : bytes.byteLength
       this.#waitingBytes -= done
       if (done < bytes.byteLength) this.#waiting.unshift(bytes.subarray(done))
@@ -69,7 +69,7 @@ export class LogStream {
     try {
       for (const bytes of this.#waiting) writeSync(this.#fd, bytes)
     } catch {
-      // A log that fails has no place to say so.
+      // A failing log cannot be logged.
     }
   }
 }

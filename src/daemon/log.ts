@@ -1,4 +1,4 @@
-// The daemon's log: JSON lines into a file or for journald, a short human form on a terminal.
+// The daemon's log: JSON lines in a file or for journald, short readable lines on a terminal.
 
 import { pino } from 'pino'
 import type { Log } from '../log.ts'
@@ -7,11 +7,11 @@ import { printable, printableJson, printableLines } from '../printable.ts'
 import { redact } from '../redact.ts'
 
 export interface LogOptions {
-  /** Absent: standard error, in the human form where that is a terminal. */
+  /** Absent: standard error; readable lines if that is a terminal. */
   readonly file?: string | undefined
   /** Takes the lines instead of a file. */
   readonly sink?: LogSink
-  /** Also what is only of interest while hunting a fault. */
+  /** Logs debug messages, too. */
   readonly isVerbose?: boolean
 }
 
@@ -19,7 +19,7 @@ export interface LogSink {
   write(line: string): void
 }
 
-/** Opens the log. Every line is redacted as a whole, whatever field or message a secret may have slipped into. */
+/** Opens the log. Each line is redacted as a whole, since a secret may be in any field or message. */
 export function openLog(options: LogOptions): Log {
   const level = options.isVerbose === true ? 'debug' : 'info'
   const sink = options.sink ?? (options.file === undefined ? terminalSink() : new LogFile(options.file))
@@ -37,7 +37,7 @@ export function openLog(options: LogOptions): Log {
 
 function terminalSink(): LogSink {
   const isTerminal = process.stderr.isTTY
-  // A log that cannot be written (a full disk, a closed pipe) is no reason to end, and there is nowhere to say so.
+  // A log that cannot be written (full disk, closed pipe) must not end the daemon, and cannot be logged.
   const ignore = (): void => {}
   process.stderr.on('error', ignore)
   return {
@@ -51,7 +51,7 @@ function terminalSink(): LogSink {
   }
 }
 
-/** `12:30:01 warn  message  path=/a.txt`: what a person reads of one JSON line. */
+/** Returns the readable form of a JSON line: `12:30:01 warn  message  path=/a.txt`. */
 export function humanLine(line: string): string {
   const { time, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
   const clock = String(time).slice(11, 19)

@@ -1,4 +1,4 @@
-// Which folders a mount uses and what it is called. Decides and checks paths; `ensureFolders` alone makes any.
+// The plan of a mount: its id, its paths, and their checks. Only `ensureFolders` creates folders.
 
 import { createHash } from 'node:crypto'
 import { mkdir, realpath, rename, rm } from 'node:fs/promises'
@@ -14,9 +14,9 @@ export interface MountPlan {
   readonly project: string
   readonly baseUrl: string
   readonly mountpoint: string
-  /** Source of the drive in the mount table. */
+  /** Device name in the mount table, e.g. `docmount:acme`. */
   readonly source: string
-  /** An open /dev/fuse that somebody else mounted there and passed to us. */
+  /** An open /dev/fuse that another program mounted and passed to us. */
   readonly descriptor: number | undefined
   readonly stateDir: string
   readonly cacheDir: string
@@ -33,7 +33,7 @@ export interface MountPlanOptions {
   readonly source?: string | undefined
   readonly descriptor?: number | undefined
   readonly stateDir?: string | undefined
-  /** In it each project has a folder of its own. */
+  /** Parent folder: each project has its own folder in it. */
   readonly cacheDir?: string | undefined
   readonly logFile?: string | undefined
 }
@@ -47,7 +47,7 @@ export function planMount(
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const id = folderName(project, [baseUrl, project, mountpoint])
   const stateDir = resolve(options.stateDir ?? join(xdgFolder('state', env), id))
-  // Blocks are found by path, size and time: in one folder a project would be shown another's.
+  // Cached blocks are found by path, size and time: projects that shared a folder would mix them up.
   const cacheName = folderName(project, [baseUrl, project])
   return {
     id,
@@ -63,7 +63,7 @@ export function planMount(
   }
 }
 
-/** Options and variables that name other places. */
+/** Options and variables that set another folder, for messages. */
 const otherPlaces = {
   state: '--state-dir',
   cache: '--cache-dir',
@@ -72,8 +72,8 @@ const otherPlaces = {
 }
 
 /**
- * Refuses folders inside the mountpoint (the daemon would wait for itself), then makes them for this user alone, and refuses those
- * that others can write to.
+ * Creates the folders, for this user alone. Throws a DaemonError for one inside the mountpoint (the daemon would wait for itself), and
+ * for one that other users can write to.
  */
 export async function ensureFolders(plan: MountPlan): Promise<void> {
   const folders: Readonly<Record<keyof typeof otherPlaces, string>> = {
@@ -83,7 +83,7 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
     runtime: plan.runtimeDir,
   }
   for (const [name, folder] of Object.entries(folders)) {
-    // As text first: what is mounted there already, by somebody else, answers only once we serve it.
+    // Compared as text first: a mount that was passed to us answers only once we serve it.
     if (
       isAtOrUnder(folder, plan.mountpoint) ||
       isAtOrUnder(await realpathOfExisting(folder), plan.mountpoint)
@@ -109,22 +109,22 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
   ] as const)
     if (reason !== undefined)
       throw new DaemonError(`the ${name} folder is not safe: ${reason}; ${otherPlaces[name]} names another`)
-  await leaveSharedCache(plan)
+  await removeSharedCache(plan)
 }
 
 /**
- * Earlier versions had the blocks of all projects in the folder that `--cache-dir` names: nobody knows whose they
- * are. Pinned blocks were each state folder's own, and are taken along. May go once nobody has such a folder.
+ * Cleans up after earlier versions, which mixed the blocks of all projects in the folder of `--cache-dir`: those are removed.
+ * Pinned blocks were per state folder, and are moved. Can be deleted once no such folder is left.
  */
-async function leaveSharedCache({ cacheDir }: MountPlan): Promise<void> {
-  const given = dirname(cacheDir)
-  // It is a cache: what cannot be moved is fetched again, what cannot be removed is in nobody's way.
-  await rename(join(given, 'pinned'), join(cacheDir, 'pinned')).catch(() => {})
+async function removeSharedCache({ cacheDir }: MountPlan): Promise<void> {
+  const parent = dirname(cacheDir)
+  // A failure does no harm: pinned blocks are fetched again, old ones only take space.
+  await rename(join(parent, 'pinned'), join(cacheDir, 'pinned')).catch(() => {})
   for (const format of ['blocks-1', 'blocks-2'])
-    await rm(join(given, format), { recursive: true, force: true }).catch(() => {})
+    await rm(join(parent, format), { recursive: true, force: true }).catch(() => {})
 }
 
-/** Symbolic links are followed as far as the path exists. */
+/** Resolves with the path, symbolic links followed as far as it exists. */
 async function realpathOfExisting(path: string): Promise<string> {
   try {
     return await realpath(path)
@@ -135,7 +135,7 @@ async function realpathOfExisting(path: string): Promise<string> {
   }
 }
 
-/** Readable, safe as a file name, short enough for a socket's path, and distinct by the hash. */
+/** Returns a file name that starts readably, is short enough for a socket's path, and is unique by its hash. */
 function folderName(project: string, identity: readonly string[]): string {
   const readable = project
     .replace(/[^A-Za-z0-9._-]/g, '_')

@@ -1,5 +1,5 @@
-// Record of one running mount, written by its daemon so that other processes find it. One JSON file per mount in the
-// runtime folder; it may outlive its daemon (kill -9), hence `isAlive`.
+// The record of a running mount, by which other processes find its daemon: one JSON file per mount in the runtime folder. It may
+// outlive its daemon (kill -9), hence `isAlive`.
 
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,13 +9,13 @@ import type { DoorName, WebdavAddress } from './session-door.ts'
 export interface MountRecord {
   readonly id: string
   readonly pid: number
-  /** Start of the process in clock ticks since boot, as /proc tells: a reused pid has another. */
+  /** Start of the process in clock ticks since boot: a process with a reused pid has another. */
   readonly processStart: string
   /** ISO time. */
   readonly startedAt: string
   readonly project: string
   readonly baseUrl: string
-  /** Without a mount: the address of the WebDAV door. */
+  /** For a drive without a mount: the address of its WebDAV door. */
   readonly mountpoint: string
   readonly driver: DoorName
   readonly webdav?: WebdavAddress | undefined
@@ -35,7 +35,7 @@ export async function removeMountRecord(runtimeDir: string, id: string): Promise
   await rm(socketFile(runtimeDir, id), { force: true })
 }
 
-/** All records, of live and of dead daemons. Files that are no record are passed over. */
+/** Resolves with all records, of live and of dead daemons. Other files are ignored. */
 export async function readMountRecords(runtimeDir: string): Promise<readonly MountRecord[]> {
   const names = await readdir(runtimeDir).catch(() => [])
   const records = await Promise.all(
@@ -46,16 +46,16 @@ export async function readMountRecords(runtimeDir: string): Promise<readonly Mou
   return records.filter((record) => record !== undefined)
 }
 
-/** True while the very process that wrote the record runs. */
+/** True while the process that wrote the record runs. */
 export async function isAlive(record: Pick<MountRecord, 'pid' | 'processStart'>): Promise<boolean> {
   return (await processStartOf(record.pid)) === record.processStart
 }
 
-/** Field 22 of /proc/PID/stat, counted behind the last `)`: the command's name may hold anything. */
+/** Resolves with field 22 of /proc/PID/stat, counted from the last `)`, since the command's name may contain any character. */
 export async function processStartOf(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  // A zombie has let go of everything although its pid is still taken.
+  // A zombie has released everything, though its pid is still in use.
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
 }
 

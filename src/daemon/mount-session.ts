@@ -1,5 +1,5 @@
-// One live mount, from the kernel's first request to the end: serves, drains, lets go. Made by `startSession`.
-// The process that holds a session never touches its mount.
+// One live mount, from the kernel's first request to its end: it serves, drains, unmounts. Created by `startSession`. The
+// process of a session never touches its mount.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileSystem } from '../fs/contract.ts'
@@ -9,7 +9,7 @@ import type { CloseReason, Mounted } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
 import type { MountStatus, SessionState, UnmountAnswer, UnmountProgress } from './control-protocol.ts'
 import { DaemonError } from './daemon-error.ts'
-import { endedOrAborted, leaveMount, takenBack } from './leave-mount.ts'
+import { endedOrAborted, leaveMount, cancelError } from './leave-mount.ts'
 import { leftBytesOf } from './left-bytes.ts'
 import type { MountRecord } from './mount-record.ts'
 
@@ -18,63 +18,63 @@ export interface SessionParts {
   readonly fileSystem: FileSystem
   readonly mounted: Mounted
   readonly log: Log
-  /** Tells the person what they did not ask for. */
+  /** Notifies the user of what happens unasked. */
   readonly tell?: ((notice: Notice) => void) | undefined
-  /** Takes away what let others find the session; called once, before `finished` resolves. */
+  /** Removes record and socket, by which others find the session; called once, before `finished` resolves. */
   readonly withdraw: () => Promise<void>
 }
 
 export interface SessionEnd {
   readonly reason: CloseReason
-  /** False when somebody else unmounted it. */
+  /** False if it was unmounted from outside. */
   readonly isAsked: boolean
-  /** Stays journaled in the state folder. */
+  /** Changes that stay in the journal. */
   readonly unsent: readonly Unsent[]
 }
 
 export interface StopOptions {
-  /** For sending and for a busy mount together. */
+  /** Limit for sending and for a busy mount together. */
   readonly timeoutMs: number
-  /** How long the programs that use the mount may take to leave it. Default: `timeoutMs`. */
+  /** Limit for a busy mount alone. Default: `timeoutMs`. */
   readonly busyMs?: number
   /** Detaches a busy mount instead of waiting for its users. */
   readonly force: boolean
-  /** Lets go although the disk here refused to keep something, as `force` does: whoever asks cannot wait. */
+  /** Unmounts even if documents are lost that the disk here refused, as `force` does: for a shutdown, which cannot wait. */
   readonly mayLose?: boolean
   readonly onProgress?: (progress: UnmountProgress) => void
-  /** Takes the wish back; the drive stays when nobody else wants it stopped. */
+  /** Withdraws this request; the drive stays if no other request is pending. */
   readonly signal?: AbortSignal
 }
 
-/** How long an unmount by somebody else leaves us for sending. */
+/** Limit for sending after an unmount from outside. */
 const afterUnmountMs = 10 * 60_000
-/** A mount that is not gone by then is used by somebody. */
-const letGoMs = 2_000
-/** Timers end at 2^31 - 1 ms. */
+/** A mount that is not gone within this time is still in use. */
+const unmountedWithinMs = 2_000
+/** Longest delay of a Node timer. */
 const longestMs = 2 ** 31 - 1
 
-/** A stop under way; taken back when `wishes`, those who asked for it, fall to none. */
+/** A stop under way. `requests`: number of `stop` calls that wait for it; at 0 it is cancelled. */
 interface Stopping {
   readonly promise: Promise<UnmountAnswer>
   readonly cancel: AbortController
-  wishes: number
+  requests: number
 }
 
 export class MountSession {
   readonly record: MountRecord
   readonly fileSystem: FileSystem
-  /** Resolves once, when everything is let go. Never rejects. */
+  /** Resolves once, when everything is closed. Never rejects. */
   readonly finished: Promise<SessionEnd>
   readonly #mounted: Mounted
   readonly #log: Log
-  readonly #tellPerson: (notice: Notice) => void
-  /** Aborted when nobody waits for sending any more: what is unsent stays journaled. */
-  readonly #hurry = new AbortController()
+  readonly #notifyUser: (notice: Notice) => void
+  /** Aborted to end sending at once: unsent changes stay in the journal. */
+  readonly #stopSendingNow = new AbortController()
   readonly #listeners = new Set<(progress: UnmountProgress) => void>()
   #state: SessionState = 'live'
   #isForced = false
   #mayLose = false
-  #hasToldSending = false
+  #hasNotifiedSending = false
   #isKernelGone = false
   #stopping: Stopping | undefined
   #deadlineMs = Infinity
@@ -85,7 +85,7 @@ export class MountSession {
     this.fileSystem = parts.fileSystem
     this.#mounted = parts.mounted
     this.#log = parts.log
-    this.#tellPerson = parts.tell ?? (() => {})
+    this.#notifyUser = parts.tell ?? (() => {})
     this.finished = this.#serve(parts)
   }
 
@@ -110,9 +110,9 @@ export class MountSession {
   }
 
   /**
-   * Drains, unmounts, and answers what stayed unsent. Wishes to stop that come while one is under way join it. Throws a
-   * DaemonError when the mount stays busy beyond the timeout, when something would be lost with it that the disk here refused
-   * to keep, or when the wish was taken back: the drive then lives on.
+   * Drains, unmounts, and resolves with what stayed unsent. A call while a stop is under way joins it, and sets its limits. Throws
+   * a DaemonError if the mount stays busy beyond the timeout, if a document would be lost that the disk here refused, or if all
+   * calls were cancelled: then the drive stays.
    */
   async stop(options: StopOptions): Promise<UnmountAnswer> {
     this.#deadlineMs = performance.now() + Math.min(options.timeoutMs, longestMs)
@@ -122,30 +122,30 @@ export class MountSession {
     if (this.#isKernelGone && this.#stopping === undefined) return this.#finishWithin(options)
     if (options.onProgress !== undefined) this.#listeners.add(options.onProgress)
     const stopping = (this.#stopping ??= this.#beginStopping())
-    stopping.wishes += 1
-    const takeBack = (): void => {
-      stopping.wishes -= 1
-      if (stopping.wishes === 0) stopping.cancel.abort()
+    stopping.requests += 1
+    const withdrawRequest = (): void => {
+      stopping.requests -= 1
+      if (stopping.requests === 0) stopping.cancel.abort()
     }
-    options.signal?.addEventListener('abort', takeBack, { once: true })
+    options.signal?.addEventListener('abort', withdrawRequest, { once: true })
     try {
       return await stopping.promise
     } finally {
-      options.signal?.removeEventListener('abort', takeBack)
+      options.signal?.removeEventListener('abort', withdrawRequest)
       if (options.onProgress !== undefined) this.#listeners.delete(options.onProgress)
     }
   }
 
   /** Ends sending at once and detaches a busy mount; what is unsent stays journaled. */
-  hurry(): void {
+  stopSending(): void {
     this.#isForced = true
-    this.#hurry.abort()
+    this.#stopSendingNow.abort()
   }
 
-  /** Somebody else unmounted; what is left is sending. */
+  /** Waits for sending after an unmount from outside. */
   async #finishWithin({ timeoutMs }: StopOptions): Promise<UnmountAnswer> {
     await endedOrAborted(this.finished, [AbortSignal.timeout(Math.min(timeoutMs, longestMs))])
-    this.#hurry.abort()
+    this.#stopSendingNow.abort()
     const { unsent } = await this.finished
     return { unsent, isDetached: false }
   }
@@ -157,13 +157,13 @@ export class MountSession {
       if (this.#state !== 'detached') this.#state = 'live'
       throw error
     })
-    return { promise, cancel, wishes: 0 }
+    return { promise, cancel, requests: 0 }
   }
 
   async #stop(cancel: AbortSignal): Promise<UnmountAnswer> {
     this.#enter('draining')
-    // Listeners at the control socket see the progress themselves.
-    if (this.#listeners.size === 0) this.#tellSending()
+    // Clients of the control socket get progress messages instead.
+    if (this.#listeners.size === 0) this.#notifySending()
     await this.#drain([cancel])
     if (!this.#isForced && !this.#mayLose) this.#checkKept()
     this.#enter('unmounting')
@@ -171,12 +171,12 @@ export class MountSession {
     const isDetached = await leaveMount(this.#mounted, this.record.mountpoint, {
       isForced: () => this.#isForced,
       untilMs: () => Math.min(busyUntilMs, this.#deadlineMs),
-      onBusy: (users) => this.#tell({ busy: users }),
+      onBusy: (users) => this.#reportProgress({ busy: users }),
       cancel,
-      hurry: this.#hurry.signal,
+      stopWaiting: this.#stopSendingNow.signal,
     })
-    // Where somebody else has detached it (umount -l) there was nothing to unmount, and its users have it still.
-    if (isDetached || !(await this.#isLetGo())) {
+    // After `umount -l` from outside there was nothing left to unmount, but programs may still use it.
+    if (isDetached || !(await this.#isUnmounted())) {
       this.#enter('detached')
       const isOver = await isOverWithin(500, this.finished)
       if (!isOver) return { unsent: this.fileSystem.unsent('/'), isDetached: true }
@@ -185,19 +185,19 @@ export class MountSession {
     return { unsent, isDetached: false }
   }
 
-  /** The kernel lets go of a mount that nobody uses at once. */
-  #isLetGo(): Promise<boolean> {
-    return isOverWithin(letGoMs, this.#mounted.closed)
+  /** The kernel ends the connection of an unused mount at once. */
+  #isUnmounted(): Promise<boolean> {
+    return isOverWithin(unmountedWithinMs, this.#mounted.closed)
   }
 
-  /** Documents that the disk here refused are lost with the drive: its person decides. */
+  /** Throws a DaemonError if the disk here refused documents, which would be lost with the drive: the user decides. */
   #checkKept(): void {
     const unkept = this.fileSystem.unsent('/').filter(({ state }) => state === 'unkept')
     const [first] = unkept
     if (first === undefined) return
-    const what = unkept.length === 1 ? 'it' : `it and ${unkept.length - 1} more`
+    const which = unkept.length === 1 ? 'it' : `it and ${unkept.length - 1} more`
     throw new DaemonError(
-      `${first.path} is not safe: the disk of this machine refuses ${what} (${first.lastError}). ` +
+      `${first.path} is not safe: the disk of this machine refuses ${which} (${first.lastError}). ` +
         `Make room for ${this.record.stateDir}, or copy it out (docmount recover), or add --force, which gives it up`,
     )
   }
@@ -211,52 +211,53 @@ export class MountSession {
       this.#deadlineMs = performance.now() + afterUnmountMs
       this.#enter('draining')
     }
-    if (!isAsked) this.#tellSending()
+    if (!isAsked) this.#notifySending()
     await this.#drain([]).catch((error: unknown) => log.error({ error }, 'draining failed'))
     const unsent = fileSystem.unsent('/')
-    // Of what the disk refused the person has heard.
+    // The user was notified of those that the disk refused.
     const left = unsent.filter(({ state }) => state !== 'unkept')
-    if (left.length > 0) this.#tellPerson({ kind: 'left', changes: left.length, bytes: leftBytesOf(left) })
-    else if (this.#hasToldSending && unsent.length === 0) this.#tellPerson({ kind: 'done' })
+    if (left.length > 0) this.#notifyUser({ kind: 'left', changes: left.length, bytes: leftBytesOf(left) })
+    else if (this.#hasNotifiedSending && unsent.length === 0) this.#notifyUser({ kind: 'done' })
     await fileSystem.close().catch((error: unknown) => log.error({ error }, 'the state could not be closed'))
     await withdraw().catch((error: unknown) => log.warn({ error }, 'the mount record could not be removed'))
     log.info({ reason, unsent: unsent.length }, 'ended')
     return { reason, isAsked, unsent }
   }
 
-  /** Returns when everything is sent, time is out, or nobody waits any more. */
+  /** Resolves when everything is sent, at the deadline, or after `stopSending`. Throws if a signal cancels it. */
   async #drain(stops: readonly AbortSignal[]): Promise<void> {
     const timeoutMs = Math.max(0, Math.min(this.#deadlineMs - performance.now(), longestMs))
-    if (timeoutMs === 0 || this.#hurry.signal.aborted) return
-    const onProgress = (): void => this.#tell({})
+    if (timeoutMs === 0 || this.#stopSendingNow.signal.aborted) return
+    const onProgress = (): void => this.#reportProgress({})
     const drained = this.fileSystem.drain({ timeoutMs, onProgress })
-    await endedOrAborted(drained, [this.#hurry.signal, ...stops])
-    if (stops.some((signal) => signal.aborted)) throw takenBack()
-    if (this.#hurry.signal.aborted) this.#log.warn({}, 'stopped sending; what is unsent stays journaled')
+    await endedOrAborted(drained, [this.#stopSendingNow.signal, ...stops])
+    if (stops.some((signal) => signal.aborted)) throw cancelError()
+    if (this.#stopSendingNow.signal.aborted)
+      this.#log.warn({}, 'stopped sending; what is unsent stays journaled')
   }
 
   #enter(state: SessionState): void {
     if (this.#state === state) return
     this.#state = state
     this.#log.info({ state }, 'stopping')
-    this.#tell({})
+    this.#reportProgress({})
   }
 
-  #tellSending(): void {
+  #notifySending(): void {
     const unsent = this.fileSystem.unsent('/')
     if (unsent.length === 0) return
-    this.#hasToldSending = true
-    this.#tellPerson({ kind: 'sending', changes: unsent.length, bytes: leftBytesOf(unsent) })
+    this.#hasNotifiedSending = true
+    this.#notifyUser({ kind: 'sending', changes: unsent.length, bytes: leftBytesOf(unsent) })
   }
 
-  #tell({ busy }: { busy?: string }): void {
+  #reportProgress({ busy }: { busy?: string }): void {
     const unsent = this.fileSystem.unsent('/')
     const progress = { state: this.#state, unsent: unsent.length, leftBytes: leftBytesOf(unsent) }
     for (const listener of this.#listeners) listener(busy === undefined ? progress : { ...progress, busy })
   }
 }
 
-/** No timer outlives it: the process would. */
+/** Resolves with true if `over` resolves within `ms`. Clears its timer, which would keep the process alive. */
 async function isOverWithin(ms: number, over: Promise<unknown>): Promise<boolean> {
   const enough = new AbortController()
   const late = sleep(ms, false, { signal: enough.signal })

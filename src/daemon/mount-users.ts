@@ -1,5 +1,5 @@
-// Users of a busy mount, as far as /proc tells. Reads links of /proc only: they are answered from kernel memory and
-// never reach the mount, unlike ps and lsof, which hang on a wedged one.
+// Programs that use a busy mount, by the links in /proc. The kernel resolves those without the mount, so unlike ps and lsof
+// this does not hang on a dead one.
 
 import { readFile, readdir, readlink } from 'node:fs/promises'
 import { readMountinfo } from '../fuse/mountinfo.ts'
@@ -8,17 +8,17 @@ import { isAtOrUnder } from './path-inside.ts'
 export interface MountUser {
   readonly pid: number
   readonly command: string
-  /** One path it holds: its working folder or an open file. */
+  /** One path it uses: its working folder or an open file. */
   readonly path: string
 }
 
-/** Other users' processes stay unseen without root's rights. */
+/** Resolves with the processes that use it; without root, those of this user. */
 export async function findMountUsers(mountpoint: string): Promise<readonly MountUser[]> {
   const users: MountUser[] = []
   for (const name of await readdir('/proc').catch(() => [])) {
     const pid = Number(name)
     if (!Number.isInteger(pid) || pid === process.pid) continue
-    const path = await findHeldPath(pid, mountpoint)
+    const path = await findUsedPath(pid, mountpoint)
     if (path === undefined) continue
     const command = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '?')
     users.push({ pid, command: command.trim(), path })
@@ -26,7 +26,7 @@ export async function findMountUsers(mountpoint: string): Promise<readonly Mount
   return users
 }
 
-/** `bash (process 12) in /home/me/acme, vim (process 34) with …`, or a hint where nothing is seen. */
+/** Returns a list for messages: `bash (process 12), vim (process 34) with /home/me/acme/a.txt`. */
 export function describeMountUsers(users: readonly MountUser[], mountpoint: string): string {
   if (users.length === 0) return 'a process this user cannot see'
   const shown = users
@@ -37,7 +37,7 @@ export function describeMountUsers(users: readonly MountUser[], mountpoint: stri
   return users.length > 3 ? `${shown.join(', ')} and ${users.length - 3} more` : shown.join(', ')
 }
 
-async function findHeldPath(pid: number, mountpoint: string): Promise<string | undefined> {
+async function findUsedPath(pid: number, mountpoint: string): Promise<string | undefined> {
   const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => [])
   const links = ['cwd', 'root', 'exe', ...descriptors.map((fd) => `fd/${fd}`)]
   for (const link of links) {
@@ -47,16 +47,16 @@ async function findHeldPath(pid: number, mountpoint: string): Promise<string | u
   return findMappedPath(pid, mountpoint)
 }
 
-/** A file may be closed and still be mapped into memory. */
+/** Resolves with a file mapped into memory, which may be closed otherwise. */
 async function findMappedPath(pid: number, mountpoint: string): Promise<string | undefined> {
   const maps = await readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '')
   if (!maps.includes(mountpoint)) return undefined
-  // The sixth field, which may hold spaces.
+  // The sixth field, which may contain spaces.
   const paths = maps.split('\n').map((line) => line.split(/ +/).slice(5).join(' '))
   return paths.find((path) => isAtOrUnder(path, mountpoint))
 }
 
-/** Mounts inside a mount keep it busy too. */
+/** Resolves with mounts inside a mount, which keep it busy, too. */
 export async function findNestedMounts(mountpoint: string): Promise<readonly string[]> {
   const lines = await readMountinfo()
   return lines

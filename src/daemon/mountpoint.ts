@@ -1,4 +1,4 @@
-// The folder a drive appears at, before and after the mount: made where it is missing, closed while nothing is mounted.
+// The mountpoint's folder before and after the mount: created if it is missing, and read-only while nothing is mounted.
 
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
@@ -8,9 +8,9 @@ import { isAlive } from './mount-record.ts'
 import { readOwnRecords } from './own-records.ts'
 
 /**
- * Throws a DaemonError or MountError unless a drive can appear here: an existing empty folder that is no mount. The
- * mount of a crashed docmount is cleaned away first. Answers whether the folder had to be made, which `makeIfMissing`
- * allows. The check is the driver's own, made before anything is begun; this knows whose drive is there already.
+ * Checks that a drive can be mounted here, in an empty folder that is no mount, before anything else is started. Removes the
+ * mount of a crashed docmount. Resolves with true if it created the folder (`makeIfMissing`). Throws a DaemonError or
+ * MountError, which names a live drive at this place.
  */
 export async function reserveMountpoint(
   mountpoint: string,
@@ -41,14 +41,14 @@ async function makeFolder(mountpoint: string): Promise<boolean> {
   }
 }
 
-/** Of a mountpoint docmount made, while nothing is mounted: nobody but root can put a file where the drive should be. */
+/** Mode of a mountpoint that docmount created, while nothing is mounted: only root can save a file beside the drive by mistake. */
 const closedMode = 0o500
-/** While it is being mounted: fusermount3 asks for the right to write. */
+/** Mode while it is being mounted: fusermount3 requires write access. */
 const openMode = 0o700
 
 /**
- * Opens a mountpoint that docmount made, now (`isMade`) or earlier, for mounting. Answers how it is closed again: by a
- * descriptor, since its path leads to the drive from then on. A folder that somebody else made is left as it is.
+ * Makes a mountpoint writable for mounting. Resolves with a function that makes it read-only again, by a descriptor, since the
+ * path leads to the drive then. Only for folders that docmount created, now (`isMade`) or earlier.
  */
 export async function openMountpoint(mountpoint: string, isMade: boolean): Promise<() => Promise<void>> {
   const folder = await open(mountpoint, constants.O_RDONLY | constants.O_DIRECTORY)

@@ -1,11 +1,11 @@
-// The environments this user's processes were started with, as /proc tells: they lead to what a daemon keeps in folders that no
-// variable of this shell names.
+// The environments of this user's processes, from /proc. They lead to runtime folders of daemons that no variable of this shell
+// names.
 
 import { readFile, readdir, stat } from 'node:fs/promises'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Empty where the system has no /proc. */
+/** Resolves with an empty list if there is no /proc. */
 export async function ownEnvironments(
   uid: number | undefined = process.geteuid?.(),
 ): Promise<readonly Environment[]> {
@@ -18,7 +18,7 @@ export async function ownEnvironments(
   return found.filter((environment) => environment !== undefined)
 }
 
-/** Root may read everybody's: only this user's own are asked for. */
+/** Undefined for another user's process, which root could read, too. */
 async function environmentOf(folder: string, uid: number | undefined): Promise<Environment | undefined> {
   if ((await stat(folder)).uid !== uid) return undefined
   const text = await readFile(`${folder}/environ`, 'utf8')

@@ -1,5 +1,4 @@
-// The mount records of this user, wherever their daemons put them: with another $XDG_RUNTIME_DIR, or without one, a person is
-// the same.
+// All mount records of this user, also those of daemons that were started with another $XDG_RUNTIME_DIR or home folder.
 
 import { whyNotOurs } from '../own-folder.ts'
 import { DaemonError } from './daemon-error.ts'
@@ -8,7 +7,10 @@ import { isAlive, type MountRecord, readMountRecords } from './mount-record.ts'
 import { ownEnvironments } from './own-environments.ts'
 import { runtimeFolder } from './xdg.ts'
 
-/** Those in `runtimeDir`, and those that the state folders lead to. Throws a DaemonError where others can put records there. */
+/**
+ * Resolves with the records in `runtimeDir`, and in the runtime folders that state folders name. Throws a DaemonError if other users
+ * can write to `runtimeDir`.
+ */
 export async function readOwnRecords(runtimeDir: string = runtimeFolder()): Promise<readonly MountRecord[]> {
   const reason = whyNotOurs(runtimeDir)
   if (reason !== undefined) throw new DaemonError(`the runtime folder is not safe: ${reason}`)
@@ -19,7 +21,7 @@ export async function readOwnRecords(runtimeDir: string = runtimeFolder()): Prom
   return records.flat()
 }
 
-/** Those of live daemons that `known` has not: this user started them with another home folder. */
+/** Resolves with records of live daemons that are not in `known`: this user started them with another home folder. */
 export async function readRecordsOfOtherHomes(
   known: readonly MountRecord[],
 ): Promise<readonly MountRecord[]> {
@@ -32,7 +34,7 @@ export async function readRecordsOfOtherHomes(
   return live
 }
 
-/** State folders that a daemon of this user has. */
+/** Resolves with the state folders that a daemon of this user uses. */
 export async function servedStateFolders(): Promise<ReadonlySet<string>> {
   const served = new Set<string>()
   for (const record of await readOwnRecords()) if (await isAlive(record)) served.add(record.stateDir)

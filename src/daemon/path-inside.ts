@@ -1,4 +1,4 @@
-// Paths compared as text: nothing is touched, which a wedged mount would answer by hanging.
+// Comparison of paths as text: access to a mount that hangs would hang, too.
 
 import { sep } from 'node:path'
 

@@ -1,12 +1,12 @@
-// One bare GET, for what the client hides: the answer's date and its status. It takes the way that everything takes, follows no
-// redirect, so that a key never travels on, and reads no body.
+// One bare GET, for facts that the client hides: status and date of the answer. It uses the same transport (proxy,
+// certificates), follows no redirect, so that no key is passed on, and reads no body.
 
 import type { Transport } from '../world/transport.ts'
 
 export interface ProbeAnswer {
   readonly status: number
   readonly date: string | undefined
-  /** Where a redirect leads, absolute: a secret. */
+  /** Absolute address of a redirect. It is a secret: do not log it. */
   readonly location: string | undefined
 }
 

@@ -1,19 +1,19 @@
-// Which driver to take. Pure: decides over facts that `driver-facts.ts` gathers.
+// The choice of a driver: pure functions of the facts that driver-facts.ts gathers.
 
 import { type DriverName, MountError } from '../fuse/driver.ts'
 
-/** Facts of this machine that decide on the driver. */
+/** Facts of this machine that decide which driver is used. */
 export interface DriverFacts {
   readonly platform: string
   readonly devFuse: 'usable' | 'denied' | 'missing'
-  /** CAP_SYS_ADMIN: mount(2) is allowed. */
+  /** True with CAP_SYS_ADMIN: mount(2) is allowed. */
   readonly canMount: boolean
-  /** The mountpoint is `/dev/fd/N`: somebody mounted already and passed the descriptor. */
+  /** True if the mountpoint is `/dev/fd/N`: another program has mounted and passed the descriptor. */
   readonly isDescriptorPassed: boolean
   readonly hasFusermount: boolean
-  /** Fusermount3's descriptor can be received. */
+  /** True if the descriptor of fusermount3 can be received. */
   readonly hasKoffi: boolean
-  /** Undefined while not tried: trying costs a process. */
+  /** Undefined if it was not tried, which takes a child process. */
   readonly fuseNative: { readonly loads: true } | { readonly loads: false; readonly why: string } | undefined
 }
 
@@ -23,14 +23,14 @@ export interface DriverChoice {
   readonly why: string
 }
 
-/** How the kernel driver would come by its descriptor, or what is in the way. */
+/** Returns if the kernel driver can be used; `why` says how it gets its descriptor, or the obstacle. */
 export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; why: string } {
   const yes = (why: string) => ({ isPossible: true, why })
   const no = (why: string) => ({ isPossible: false, why })
   if (facts.platform !== 'linux') return no('the kernel driver speaks to Linux only')
   if (facts.isDescriptorPassed) return yes('the mountpoint is a descriptor that was mounted already')
   if (facts.devFuse === 'missing') return no('/dev/fuse does not exist (run: modprobe fuse)')
-  // fusermount3 is no way around it: it opens the device with the rights of its caller.
+  // fusermount3 does not help: it opens the device with the rights of its caller.
   if (facts.devFuse === 'denied') return no(`/dev/fuse may not be opened (${fixOfDenied(facts)})`)
   if (facts.canMount) return yes('this process may mount without help')
   if (!facts.hasFusermount) return no('fusermount3 is missing (install the package fuse3)')
@@ -39,12 +39,12 @@ export function judgeKernelDriver(facts: DriverFacts): { isPossible: boolean; wh
   return yes('fusermount3 mounts and koffi receives the descriptor')
 }
 
-/** Root is denied only where its container has not got the device. */
+/** Returns the fix. Root is denied only in a container without the device. */
 export function fixOfDenied({ canMount }: Pick<DriverFacts, 'canMount'>): string {
   return canMount ? 'in a container: --device /dev/fuse' : 'as root run: chmod 666 /dev/fuse'
 }
 
-/** Throws a MountError (ENODEV) that names the packages when nothing fits, or what was asked for does not. */
+/** Returns the driver to use. Throws a MountError (ENODEV) that names the missing packages if none, or the requested one, can be used. */
 export function selectDriver(requested: DriverName | 'auto', facts: DriverFacts): DriverChoice {
   const kernel = judgeKernelDriver(facts)
   if (requested !== 'fuse-native' && kernel.isPossible) return { driver: 'kernel', why: kernel.why }

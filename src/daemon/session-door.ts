@@ -3,10 +3,10 @@
 import type { FileSystem } from '../fs/contract.ts'
 import type { DriverName, Mounted } from '../fuse/driver.ts'
 
-/** `webdav`: no mount at all. */
+/** `webdav`: served without a mount. */
 export type DoorName = DriverName | 'webdav'
 
-/** How the WebDAV door is reached; the password itself is only in its file. */
+/** Address and login of the WebDAV door; the password itself is only in its file. */
 export interface WebdavAddress {
   /** Without a slash at the end. */
   readonly url: string
@@ -17,11 +17,11 @@ export interface WebdavAddress {
 export interface OpenedDoor {
   readonly mounted: Mounted
   readonly webdav?: WebdavAddress | undefined
-  /** Closes what the door itself keeps open: before anybody waits for everything to be sent. */
+  /** Closes files that the door keeps open after a PUT (pending-puts.ts); called before a wait until everything is sent. */
   readonly finishPendingPuts?: () => Promise<void>
 }
 
-/** Checked and ready; opened when the filesystem is there. */
+/** A door whose checks have passed; `open` it when the filesystem is ready. */
 export interface SessionDoor {
   readonly name: DoorName
   /** One sentence for the log. */
@@ -29,21 +29,21 @@ export interface SessionDoor {
   open(fileSystem: FileSystem): Promise<OpenedDoor>
 }
 
-/** Takes a step of a start back that failed with this error. */
+/** Undoes one step of a start that failed with this error. */
 export type UndoStart = (error: unknown) => Promise<unknown>
 
-/** The filesystem for whoever waits for it: the door lets go first. */
+/** Returns the filesystem with `wait` and `drain` that finish the door's pending PUTs first. */
 export function finishingPendingPuts(fileSystem: FileSystem, { finishPendingPuts }: OpenedDoor): FileSystem {
   if (finishPendingPuts === undefined) return fileSystem
   return {
     ...fileSystem,
-    async wait(path, how) {
+    async wait(path, options) {
       await finishPendingPuts()
-      await fileSystem.wait(path, how)
+      await fileSystem.wait(path, options)
     },
-    async drain(how) {
+    async drain(options) {
       await finishPendingPuts()
-      return fileSystem.drain(how)
+      return fileSystem.drain(options)
     },
   }
 }

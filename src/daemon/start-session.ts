@@ -1,5 +1,5 @@
-// From nothing to a live drive: checks, client, filesystem, driver, control socket, mount record. Steps done are
-// taken back when a later one fails.
+// The start of a drive: checks, client, filesystem, driver, control socket, mount record. When a step fails, those before it
+// are undone.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ export interface StartSessionOptions {
   readonly driver: DriverName | 'auto' | 'none'
   /** Opens a WebDAV door. */
   readonly webdav?: WebdavSettings | undefined
-  /** Makes the mountpoint where it is missing. */
+  /** Creates a missing mountpoint. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
   readonly fileSystem: Omit<
@@ -58,14 +58,14 @@ export interface StartSessionOptions {
   readonly notifies: boolean
   /** Shows the project's tables as a folder of the drive. */
   readonly showsTables: boolean
-  /** Milliseconds to wait for the service before anything is begun; Infinity = for as long as it takes. */
+  /** Milliseconds to wait for the service before the drive starts; Infinity = for as long as it takes. */
   readonly waitMs?: number | undefined
-  /** For what is sent, and as many for what is fetched; absent: no limit. */
+  /** Limit for uploads, and the same again for downloads; absent: no limit. */
   readonly bytesPerSecond?: number | undefined
   readonly log: Log
   /** Writes every operation and every call to the service into the log. */
   readonly isTraced: boolean
-  /** Where `log` goes, for `docmount status`; absent when that is no file. */
+  /** File of `log`, for `docmount status`; absent if it is no file. */
   readonly logFile?: string | undefined
 }
 
@@ -77,7 +77,7 @@ export async function startSession(options: StartSessionOptions): Promise<MountS
     return await start(options, undo)
   } catch (error) {
     for (const step of undo.toReversed()) {
-      await step(error).catch((cause: unknown) => options.log.warn({ error: cause }, 'clearing away failed'))
+      await step(error).catch((cause: unknown) => options.log.warn({ error: cause }, 'cleaning up failed'))
     }
     throw error
   }
@@ -118,7 +118,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
     throw await describeStartError(error, plan, client, options)
   })
   undo.push(() => projectFiles.close())
-  await rememberDrive(options)
+  await recordDrive(options)
   const { cacheTtlMs, readOnly } = options.fileSystem
   const tables = client.tables(plan.project)
   const runs = new LatestRuns()
@@ -133,22 +133,22 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
       })
     : projectFiles
 
-  // Found from now on, so that whoever sees the mount also finds its daemon; commands wait for the session.
+  // Record and socket come before the mount, so that commands find the daemon of any mount they see; they wait for the session.
   let announce: (session: MountSession) => void = () => {}
-  const coming = new Promise<MountSession>((resolve) => {
+  const starting = new Promise<MountSession>((resolve) => {
     announce = resolve
   })
   const record = await recordOf(options, door.name)
   const server = await startControlServer(
     record.socketPath,
-    createControlHandlers(coming, async (signal) => ({
+    createControlHandlers(starting, async (signal) => ({
       tables: await tables.list({ signal }),
       runs: runs.all,
     })),
     log,
   )
   async function withdraw(): Promise<void> {
-    // Closed first, not awaited: it waits for the very answers that tell of the end.
+    // Not awaited: it waits for answers that are sent only after this.
     void server.close()
     await removeMountRecord(plan.runtimeDir, plan.id)
   }
@@ -163,11 +163,11 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
     webdav,
     mountpoint: door.name === 'webdav' ? (webdav?.url ?? '') : plan.mountpoint,
   }
-  // Now with the address, which may have been "any that is free".
+  // Again, with the address: the port may have been "any free one".
   if (webdav !== undefined) await writeMountRecord(plan.runtimeDir, live)
-  const stopLooking = republishSocket({ runtimeDir: plan.runtimeDir, record: live }, server, log, () => {
+  const stopRepublishing = republishSocket({ runtimeDir: plan.runtimeDir, record: live }, server, log, () => {
     fileSystem.checkStateDir()
-    if (!existsSync(join(plan.stateDir, driveFileName))) void rememberDrive(options)
+    if (!existsSync(join(plan.stateDir, driveFileName))) void recordDrive(options)
   })
   const session = new MountSession({
     record: live,
@@ -176,9 +176,9 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
     log,
     tell,
     async withdraw() {
-      // While the record still says that it is ours.
+      // First, while the record still shows that the folder is ours.
       await tidyState(plan)
-      await stopLooking()
+      await stopRepublishing()
       await withdraw()
       await client.close()
       activity.close()
@@ -189,13 +189,13 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   return session
 }
 
-async function rememberDrive({ plan, log }: StartSessionOptions): Promise<void> {
+async function recordDrive({ plan, log }: StartSessionOptions): Promise<void> {
   await writeDriveFile(plan).catch((error: unknown) =>
     log.warn({ error }, 'the state folder cannot tell whose it is'),
   )
 }
 
-/** Throws DaemonError or MountError where the drive cannot appear. */
+/** Throws DaemonError or MountError if the drive cannot be mounted or served. */
 async function prepareDoor(options: StartSessionOptions, undo: UndoStart[]): Promise<SessionDoor> {
   const { plan, log, driver, webdav } = options
   const readOnly = options.fileSystem.readOnly ?? false

@@ -1,4 +1,4 @@
-// Readers of state folders that no daemon has. Loaded when first needed: a command mostly meets nothing to read.
+// Functions that read state folders without a daemon. Loaded on first use: most commands need none.
 
 import type { removeEmptyState } from '../content/spool/empty-state.ts'
 import type { readJournal } from '../content/spool/journal-reading.ts'
@@ -11,7 +11,7 @@ export interface StateReaders {
   readonly strayIn: typeof strayIn
 }
 
-/** A daemon asks for it at its start: at its end the program on disk may be another one, or none. */
+/** Loads them. A daemon does so at its start: at its end the program on disk may have been replaced or removed. */
 export async function stateReaders(): Promise<StateReaders> {
   const [folder, journal, lost] = await Promise.all([
     import('../content/spool/empty-state.ts'),

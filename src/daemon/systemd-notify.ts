@@ -1,20 +1,20 @@
-// Tells systemd how the drive, or the service, fares (sd_notify). Node has no datagram unix sockets, so systemd's own tool says it; the
-// unit needs NotifyAccess=all. The process ends no earlier than the tool, unless it is made to.
+// Reports the state of the drive, or the service, to systemd (sd_notify). Node has no Unix datagram sockets, so the command
+// `systemd-notify` does it; the unit needs NotifyAccess=all.
 
 import { runTool } from '../run-tool.ts'
 
-/** Does nothing outside a unit of Type=notify. Fire and forget. */
+/** Reports a state, without waiting; does nothing outside a unit of Type=notify. */
 export function notifySystemd(state: 'ready' | 'stopping'): void {
   notify(`--${state}`)
 }
 
-/** Has `systemctl status` and `docmount service status` show a sentence until the unit starts again. */
+/** Sets the sentence that `systemctl status` and `docmount service status` show until the unit starts again. */
 export function saySystemd(sentence: string): void {
   notify(`--status=${sentence.split('\n', 1)[0]}`)
 }
 
-function notify(word: string): void {
+function notify(argument: string): void {
   if (process.env['NOTIFY_SOCKET'] === undefined) return
-  // Without the tool systemd ends the unit at its own timeout and says so.
-  void runTool('systemd-notify', [word]).catch(() => {})
+  // Without the command, systemd ends the unit at its timeout and logs it.
+  void runTool('systemd-notify', [argument]).catch(() => {})
 }

@@ -1,18 +1,18 @@
-// When a mount has failed or ended: a state folder that holds nothing goes. One that somebody chose is theirs, and stays.
+// Removes an empty state folder after a mount has failed or ended. A folder chosen by `--state-dir` stays.
 
 import { rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { driveFileName, pointerOf } from './drive-file.ts'
-import { isNothing, readLeftBehind } from './left-behind.ts'
+import { isEmpty, readLeftBehind } from './left-behind.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { stateReaders } from './state-readers.ts'
 import { xdgFolder } from './xdg.ts'
 
-/** Never throws, and never removes what is not understood. Only when the drive's daemon has let go of the folder. */
+/** Never throws, and never removes an unknown file. Call it only after the drive's daemon has released the folder. */
 export async function tidyState(plan: MountPlan): Promise<void> {
   const { stateDir, logFile } = plan
   const pointer = pointerOf(plan)
-  if (pointer !== undefined && isNothing(await readLeftBehind(stateDir))) await rm(pointer, { force: true })
+  if (pointer !== undefined && isEmpty(await readLeftBehind(stateDir))) await rm(pointer, { force: true })
   if (dirname(stateDir) !== xdgFolder('state')) return
   const { removeEmptyState } = await stateReaders()
   const log = basename(logFile)

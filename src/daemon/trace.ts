@@ -1,4 +1,4 @@
-// Trace of `--verbose`: each operation and each call to the service. Paths in the project, never a URL or a key.
+// The trace of `--verbose`: each operation and each call to the service, with paths in the project, never a URL or a key.
 
 import type { RequestRecord } from '../api/types.ts'
 import type { OperationRecord } from '../fs/contract.ts'

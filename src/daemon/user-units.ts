@@ -1,20 +1,20 @@
-// The drives that this user's systemd mounts, as systemd tells of them: `docmount-PROJECT.service` is of `docmount service install`,
-// `docmount@PROJECT.service` of the Debian package.
+// The systemd user units that mount drives: `docmount-PROJECT.service` is made by `docmount service install`,
+// `docmount@PROJECT.service` belongs to the Debian package.
 
 import { runTool } from '../run-tool.ts'
 
 export interface UserUnit {
   readonly name: string
-  /** systemd's word: active, activating, inactive, failed, … */
+  /** systemd's ActiveState: active, activating, inactive, failed, … */
   readonly state: string
-  /** Started at the next login. */
+  /** True if it starts at the next login. */
   readonly isEnabled: boolean
-  /** The drive's daemon; 0 where none runs. */
+  /** Process id of the daemon; 0 if none runs. */
   readonly pid: number
-  /** With which exit code the daemon ended last. */
+  /** Exit code of the last daemon that ended. */
   readonly exitCode: number
-  /** Why the drive did not start, or what it left; empty while there is nothing to say. */
-  readonly says: string
+  /** Last sentence of `setSystemdStatus`: why the drive did not start, or what stayed unsent; may be empty. */
+  readonly statusText: string
 }
 
 const properties = [
@@ -27,10 +27,10 @@ const properties = [
   'StatusText',
 ]
 const everyDrive = ['docmount-*.service', 'docmount@*.service']
-/** A manager that does not answer is none. */
+/** Timeout of systemctl, after which there are no units. */
 const limitMs = 10_000
 
-/** Those that systemd knows of, and of `names` those that there are. Empty where there is no systemd, or no user manager. */
+/** Resolves with all such units, and those in `names` that exist. Empty if there is no systemd or user manager. */
 export async function readUserUnits(names: readonly string[] = []): Promise<readonly UserUnit[]> {
   const args = [
     '--user',
@@ -44,22 +44,22 @@ export async function readUserUnits(names: readonly string[] = []): Promise<read
   const { stdout } = await runTool('systemctl', args, { limitMs }).catch(() => ({ stdout: '' }))
   const units = new Map<string, UserUnit>()
   for (const block of stdout.split('\n\n')) {
-    const of = new Map(block.split('\n').map((line) => splitAt(line, line.indexOf('='))))
-    if (of.get('LoadState') !== 'loaded') continue
-    const name = of.get('Id') ?? ''
+    const fields = new Map(block.split('\n').map((line) => splitAt(line, line.indexOf('='))))
+    if (fields.get('LoadState') !== 'loaded') continue
+    const name = fields.get('Id') ?? ''
     units.set(name, {
       name,
-      state: of.get('ActiveState') ?? '',
-      isEnabled: of.get('UnitFileState')?.startsWith('enabled') === true,
-      pid: Number(of.get('MainPID')),
-      exitCode: Number(of.get('ExecMainStatus')),
-      says: of.get('StatusText') ?? '',
+      state: fields.get('ActiveState') ?? '',
+      isEnabled: fields.get('UnitFileState')?.startsWith('enabled') === true,
+      pid: Number(fields.get('MainPID')),
+      exitCode: Number(fields.get('ExecMainStatus')),
+      statusText: fields.get('StatusText') ?? '',
     })
   }
   return [...units.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** The unit whose daemon has this process id. */
+/** Resolves with the unit whose daemon has this process id. */
 export async function userUnitOf(pid: number): Promise<UserUnit | undefined> {
   return (await readUserUnits()).find((unit) => unit.pid === pid)
 }

@@ -1,4 +1,4 @@
-// `mount --wait`: nothing is begun before the service answers, or the time is over.
+// `mount --wait`: the mount starts only when the service answers, or the time is over.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../api/client.ts'
@@ -8,9 +8,9 @@ import type { Log } from '../log.ts'
 import { systemChance } from '../world/chance.ts'
 
 const pauses = { firstMs: 1_000, longestMs: 15_000 }
-const questionMs = 5_000
+const requestMs = 5_000
 
-/** Resolves when the service has answered anything that waiting will not change, or after `waitMs`. Never rejects. */
+/** Resolves when the service gives any answer but a temporary error, or after `waitMs`. Never rejects. */
 export async function waitForService(
   client: Client,
   project: string,
@@ -20,7 +20,7 @@ export async function waitForService(
   for (let attempts = 1; ; attempts++) {
     const error = await client
       .files(project)
-      .get('/', { attempts: 1, deadlineMs: questionMs, reconnect: true })
+      .get('/', { attempts: 1, deadlineMs: requestMs, reconnect: true })
       .then(
         () => undefined,
         (reason: unknown) => reason,

@@ -1,4 +1,4 @@
-// WebDAV as a session's door: alone, or beside the kernel's.
+// The WebDAV door of a session: alone, or beside the kernel door.
 
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -18,10 +18,10 @@ import { refuseSecond, evictStaleDaemon } from './evict-stale-daemon.ts'
 export interface WebdavSettings {
   readonly host: string
   readonly port: number
-  /** Files, in PEM; both or none. */
+  /** Paths of PEM files; both or none. */
   readonly cert: string | undefined
   readonly key: string | undefined
-  /** Names besides its address under which the door is reached. */
+  /** Host names of this door, besides its address. */
   readonly hostNames: readonly string[]
 }
 
@@ -33,10 +33,10 @@ export interface WebdavDoorOptions {
 }
 
 const user = 'docmount'
-/** Requests under way when the drive ends have so long. */
+/** Limit for requests under way when the drive ends. */
 const lastRequestsMs = 10_000
 
-/** No mount: the session lives as long as its server. Throws a DaemonError where the drive is served already. */
+/** Returns a door without a mount. Throws a DaemonError if the drive is live already. */
 export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<SessionDoor> {
   const { plan } = options
   await refuseSecond(plan)
@@ -55,7 +55,7 @@ export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<Se
   }
 }
 
-/** The same drive behind both doors, which end together. The kernel hears of what is changed through WebDAV before its client does. */
+/** Returns a door of both, which end together. The kernel is notified of a change through WebDAV before its client is answered. */
 export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): SessionDoor {
   return {
     ...kernel,
@@ -114,7 +114,7 @@ async function serve(
   return { server, address: { url: server.url, user, passwordFile } }
 }
 
-/** Ends by itself never; `lazy` cuts off what is under way. */
+/** Returns the server as a mount. It never ends unless it is unmounted; `lazy` cuts off requests under way. */
 function asMounted(server: WebdavServer): Mounted {
   let tell: (reason: CloseReason) => void = () => {}
   const closed = new Promise<CloseReason>((resolve) => {
@@ -130,7 +130,7 @@ function asMounted(server: WebdavServer): Mounted {
   }
 }
 
-/** Made once and kept: desktops remember it. Of letters and digits: people hand it to programs, which take `-` for an option. */
+/** Resolves with the password in the file, created once: desktops store it. Hexadecimal: a leading `-` looks like an option. */
 async function passwordIn(file: string): Promise<string> {
   const known = await readFile(file, 'utf8').catch(() => '')
   if (known.trim() !== '') return known.trim()
@@ -139,7 +139,7 @@ async function passwordIn(file: string): Promise<string> {
   return password
 }
 
-/** Throws a DaemonError for what is no certificate and its key. */
+/** Throws a DaemonError if the files are no certificate and its key. */
 async function certificateIn(certFile: string, keyFile: string): Promise<{ cert: string; key: string }> {
   const pem = { cert: await readPem(certFile), key: await readPem(keyFile) }
   try {

@@ -1,4 +1,4 @@
-// Where a person's files belong (XDG base directories). Pure: decides paths, makes nothing.
+// Paths of a user's folders (XDG base directories). Creates none.
 
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -11,23 +11,23 @@ const places = {
   cache: { variable: 'XDG_CACHE_HOME', fallback: '.cache' },
 } as const
 
-/** docmount's own folder of that kind. As the XDG rules say, an empty or relative variable counts as unset. */
+/** Returns docmount's folder of that kind. By the XDG rules an empty or relative variable counts as unset. */
 export function xdgFolder(kind: keyof typeof places, env: Environment = process.env): string {
   return join(xdgBase(kind, env), 'docmount')
 }
 
-/** Which contents were forwarded to which table, over all drives and commands. */
+/** Returns the folder that records which contents were forwarded to which table, by any drive or command. */
 export function forwardedFolder(env: Environment = process.env): string {
   return join(xdgFolder('state', env), 'forwarded')
 }
 
-/** The folder of that kind which all programs share. */
+/** Returns the folder of that kind for all programs. */
 export function xdgBase(kind: keyof typeof places, env: Environment = process.env): string {
   const { variable, fallback } = places[kind]
   return absoluteOrUndefined(env[variable]) ?? join(homeOf(env), fallback)
 }
 
-/** Sockets and mount records: gone after a restart of the machine. Root without a session has /run. */
+/** Returns the folder of sockets and mount records, which a restart of the machine empties. For root without a session in /run. */
 export function runtimeFolder(
   env: Environment = process.env,
   uid: number | undefined = process.getuid?.(),
@@ -37,7 +37,7 @@ export function runtimeFolder(
   return uid === 0 ? '/run/docmount' : join(xdgFolder('state', env), 'run')
 }
 
-/** The home folder; `$HOME` first, so that tests and services can set it. */
+/** Returns the home folder; `$HOME` first, so that tests and services can set it. */
 export function homeOf(env: Environment = process.env): string {
   return absoluteOrUndefined(env['HOME']) ?? homedir()
 }

@@ -1,8 +1,8 @@
-// Access to the page: this user's browser, which was given the address with the token, and no other web page.
+// Access to the page: only for this user's browser, opened with the token in the address, and for no other web page.
 //
-// The token is in the address once: it is answered by a cookie and a redirect, so that it is in no history, no Referer and no
-// bookmark. Cookies know no ports, hence the name; what a page elsewhere on this machine does with it is refused by Origin and
-// Sec-Fetch-Site, and a change needs the form's own word besides.
+// The first request with the token gets a cookie and a redirect, so that the token is in no history, Referer or bookmark.
+// Cookies ignore ports, so the port is in the cookie's name. Requests of other pages on this machine, which get the cookie,
+// too, are refused by Origin and Sec-Fetch-Site; a change also needs the token in the form.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -11,7 +11,7 @@ import { Refused } from './refused.ts'
 
 export interface AccessOptions {
   readonly port: number
-  /** Whose browser may come besides root's; undefined: anybody's. */
+  /** User whose browser has access, besides root's; undefined: any user's. */
   readonly uid: number | undefined
 }
 
@@ -22,20 +22,20 @@ export class Access {
   readonly #uid: number | undefined
   readonly #token = randomBytes(24).toString('base64url')
   readonly #session = randomBytes(24).toString('base64url')
-  /** In every form of the page. */
-  readonly formWord: string = randomBytes(24).toString('base64url')
+  /** Secret in each form of the page: proves that the form was sent from it. */
+  readonly formToken: string = randomBytes(24).toString('base64url')
 
   constructor({ port, uid }: AccessOptions) {
     this.#port = port
     this.#uid = uid
   }
 
-  /** The address a person opens. */
+  /** Address of the page, with the token. */
   get address(): string {
     return `http://127.0.0.1:${this.#port}/?token=${this.#token}`
   }
 
-  /** Sets the cookie of whoever came with the token. */
+  /** Set-Cookie header for a browser that had the token. */
   get cookie(): string {
     return `${this.#cookieName}=${this.#session}; HttpOnly; SameSite=Strict; Path=/`
   }
@@ -45,13 +45,13 @@ export class Access {
   }
 
   /**
-   * True where the token was right and the cookie is to be set. Throws Refused: 421 for a foreign name, 403 for another
-   * web page, another user, or without token and cookie.
+   * Resolves with true if the request has the token: answer it with the cookie. Throws Refused: 421 for another host name, 403 for
+   * another web page, another user, or without token and cookie.
    */
   async check(request: IncomingMessage, url: URL): Promise<boolean> {
     const { host, origin, 'sec-fetch-site': site } = request.headers
     const hosts = [`127.0.0.1:${this.#port}`, `localhost:${this.#port}`]
-    // A name that was pointed here by somebody else brings somebody else's page.
+    // DNS rebinding: another site may point its own name at this address.
     if (host === undefined || !hosts.includes(host.toLowerCase()))
       throw new Refused(421, 'this page is at 127.0.0.1 only')
     const isForeign = origin !== undefined && origin !== `http://${host}`
@@ -71,8 +71,8 @@ export class Access {
   }
 
   /** Throws Refused for a form that did not come from the page. */
-  checkForm(word: string | null): void {
-    if (!isSame(word ?? '', this.formWord))
+  checkForm(token: string | null): void {
+    if (!isSame(token ?? '', this.formToken))
       throw new Refused(403, 'this form is of an older page: load it anew')
   }
 }
@@ -85,7 +85,7 @@ function cookieIn(header: string | undefined, name: string): string {
   return ''
 }
 
-/** In a time that tells nothing. */
+/** Compares in constant time. */
 function isSame(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))

@@ -1,4 +1,4 @@
-// Actions of a person on the page: try again, copy a document out of a drive, open its folder.
+// Actions of the page's forms: retry, copy a document out of a drive, open its folder.
 
 import { stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
@@ -6,16 +6,16 @@ import { ask } from '../daemon/control-client.ts'
 import { type FoundMount, isUrl } from '../daemon/find-mount.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { runTool } from '../run-tool.ts'
-import { findById } from './look.ts'
+import { findById } from './page-data.ts'
 import { openOnDesktop } from './open-on-desktop.ts'
 import { Refused } from './refused.ts'
 
 export interface ActionOptions {
-  /** Where copies go. Default: the person's download folder, else home. */
+  /** Folder for copies. Default: the user's download folder, else home. */
   readonly copyTo: string | undefined
 }
 
-/** Answers what was done, in a sentence. Throws Refused for what makes no sense; other errors say why it failed. */
+/** Resolves with a sentence about the result. Throws Refused for a bad form; other errors have a message for the user. */
 export type Action = (form: URLSearchParams, options: ActionOptions) => Promise<string>
 
 const mostNames = 1000
@@ -28,16 +28,16 @@ export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
 ])
 
 async function retry(form: URLSearchParams): Promise<string> {
-  const { socketPath, path } = await meant(form)
+  const { socketPath, path } = await targetOf(form)
   const { retried } = await ask(socketPath, 'retry', { path })
   return retried === 0
     ? 'Asking the service again.'
     : `Trying ${retried === 1 ? '1 change' : `${retried} changes`} again.`
 }
 
-/** A name that is taken gets a number, so that no file is overwritten. */
+/** Adds a number to a name that exists, so that no file is overwritten. */
 async function copyOut(form: URLSearchParams, { copyTo }: ActionOptions): Promise<string> {
-  const { socketPath, path } = await meant(form)
+  const { socketPath, path } = await targetOf(form)
   const folder = copyTo ?? (await downloadFolder())
   const { name, ext } = parse(path)
   for (let number = 1; number <= mostNames; number++) {
@@ -53,7 +53,7 @@ async function copyOut(form: URLSearchParams, { copyTo }: ActionOptions): Promis
 }
 
 async function openFolder(form: URLSearchParams): Promise<string> {
-  const { found, path } = await meant(form)
+  const { found, path } = await targetOf(form)
   if (isUrl(found.mountpoint)) throw new Refused(409, 'this drive is no folder here')
   const folder = join(found.mountpoint, parse(path).dir)
   await openOnDesktop(folder).catch((error: unknown) => {
@@ -64,8 +64,8 @@ async function openFolder(form: URLSearchParams): Promise<string> {
   return `Opened ${folder}`
 }
 
-/** The drive and the path that a form names. */
-async function meant(
+/** Resolves with the drive and the path that a form names. Throws Refused: 400 for a bad path, 409 if the drive is not live. */
+async function targetOf(
   form: URLSearchParams,
 ): Promise<{ found: FoundMount; socketPath: string; path: string }> {
   const path = form.get('path') ?? ''

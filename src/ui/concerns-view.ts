@@ -1,4 +1,4 @@
-// Concerns of a person: refusals, conflicts, content that belongs nowhere, files that are on this machine only.
+// Problems that need the user: refused changes, conflicts, lost content, files that are on this machine only.
 
 import { formatBytes } from '../amounts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
@@ -6,20 +6,20 @@ import { isUrl } from '../daemon/find-mount.ts'
 import { firstFew } from './first-few.ts'
 import { formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
-import type { DriveSeen } from './look.ts'
+import type { DriveData } from './page-data.ts'
 
-/** Undefined where there are no concerns. */
-export function concernsView(drive: DriveSeen, status: MountStatus, formWord: string): Html | undefined {
+/** Returns undefined if there are no problems. */
+export function concernsView(drive: DriveData, status: MountStatus, formToken: string): Html | undefined {
   const { id, mountpoint } = drive
   const button = {
     retry: (path: string) =>
-      formView({ action: '/retry', drive: id, path, label: 'Retry', about: path }, formWord),
+      formView({ action: '/retry', drive: id, path, label: 'Retry', about: path }, formToken),
     copy: (path: string) =>
-      formView({ action: '/copy-out', drive: id, path, label: 'Copy out', about: path }, formWord),
+      formView({ action: '/copy-out', drive: id, path, label: 'Copy out', about: path }, formToken),
     folder: (path: string) =>
       isUrl(mountpoint)
         ? undefined
-        : formView({ action: '/open-folder', drive: id, path, label: 'Open folder', about: path }, formWord),
+        : formView({ action: '/open-folder', drive: id, path, label: 'Open folder', about: path }, formToken),
   }
   const parts = [
     part(

@@ -1,4 +1,4 @@
-// One drive on the page.
+// The card of one drive on the page.
 
 import { homeOf } from '../daemon/xdg.ts'
 import { activityText } from '../daemon/activity-text.ts'
@@ -8,20 +8,20 @@ import { concernsView } from './concerns-view.ts'
 import { formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
 import { keptView } from './kept-view.ts'
-import type { DriveSeen } from './look.ts'
+import type { DriveData } from './page-data.ts'
 import { sendingView } from './sending-view.ts'
 import { tablesView } from './tables-view.ts'
 
-export function driveView(drive: DriveSeen, formWord: string): Html {
+export function driveView(drive: DriveData, formToken: string): Html {
   const { id, mountpoint, status, problem, log } = drive
   const name = status?.project ?? mountpoint
   const content =
     status === undefined
       ? html`<p class="reach away" id="reach-${id}">${problem}</p>`
-      : html`${reachView(id, status, formWord)}${sendingView(drive, status, formWord)}${concernsView(
+      : html`${reachView(id, status, formToken)}${sendingView(drive, status, formToken)}${concernsView(
           drive,
           status,
-          formWord,
+          formToken,
         )}${keptView(drive, status)}${tablesView(drive)}${activityView(drive)}`
   return html`<article class="card" id="drive-${id}" aria-labelledby="title-${id}">
     <h2 id="title-${id}">${name}</h2>
@@ -38,7 +38,7 @@ export function driveView(drive: DriveSeen, formWord: string): Html {
 }
 
 /** The latest first. */
-function activityView({ id, activity }: DriveSeen): Html | undefined {
+function activityView({ id, activity }: DriveData): Html | undefined {
   if (activity.length === 0) return undefined
   const rows = activity
     .toReversed()
@@ -51,7 +51,7 @@ function activityView({ id, activity }: DriveSeen): Html | undefined {
   </details>`
 }
 
-function reachView(id: string, status: MountStatus, formWord: string): Html {
+function reachView(id: string, status: MountStatus, formToken: string): Html {
   const { away, service, keyRefusal, state, readOnly } = status
   const notes = [
     ...(readOnly ? ['read-only'] : []),
@@ -65,11 +65,11 @@ function reachView(id: string, status: MountStatus, formWord: string): Html {
     </p>`
   }
   if (away === undefined) {
-    const words =
+    const sentence =
       service === 'reachable'
         ? 'The service answers.'
         : 'The service is slow to answer; docmount is checking.'
-    return html`<p class="reach ${service}" id="reach-${id}">${words}${note}</p>`
+    return html`<p class="reach ${service}" id="reach-${id}">${sentence}${note}</p>`
   }
   const since = new Date(away.since).toLocaleString('sv-SE')
   return html`<div class="reach away" id="reach-${id}">
@@ -79,12 +79,12 @@ function reachView(id: string, status: MountStatus, formWord: string): Html {
     </p>
     ${formView(
       { action: '/retry', drive: id, path: '/', label: 'Ask it now', about: 'the service' },
-      formWord,
+      formToken,
     )}
   </div>`
 }
 
-/** As people write it: `~/acme`. */
+/** Shortens the home folder: `~/acme`. */
 function withTilde(path: string): string {
   const home = homeOf()
   return home !== '/' && isAtOrUnder(path, home) ? `~${path.slice(home.length)}` : path

@@ -1,10 +1,10 @@
-// Long lists, cut where a person stops reading.
+// Long lists, limited to twenty rows.
 
 import { html, type Html } from './html.ts'
 
 const most = 20
 
-/** The first twenty rows, and how many more there are. */
+/** Returns the first twenty rows, and one with the number of the others. */
 export function firstFew(rows: readonly Html[]): Html[] {
   if (rows.length <= most) return [...rows]
   return [

@@ -1,4 +1,4 @@
-// A button that does something: a form of its own, so that it works by keyboard and without the script.
+// A button with an action. It is a form, so that it works by keyboard and without the script.
 
 import { html, type Html } from './html.ts'
 
@@ -12,9 +12,10 @@ export interface FormParts {
   readonly about: string
 }
 
-export function formView({ action, drive, path, label, about }: FormParts, formWord: string): Html {
+/** `formToken`: see `Access.formToken`. */
+export function formView({ action, drive, path, label, about }: FormParts, formToken: string): Html {
   return html`<form method="post" action="${action}">
-    <input type="hidden" name="word" value="${formWord}" /><input
+    <input type="hidden" name="token" value="${formToken}" /><input
       type="hidden"
       name="drive"
       value="${drive}"

@@ -1,6 +1,6 @@
-// HTML written as it is meant: whatever is put into it is text, unless it is HTML already.
+// HTML templates that escape each inserted value, unless it is HTML already.
 
-/** Text that may go into a page as it stands. */
+/** Text that needs no escaping. */
 export class Html {
   readonly text: string
 
@@ -11,12 +11,12 @@ export class Html {
 
 export type Shown = string | number | Html | undefined | readonly Html[]
 
-/** A template: html`<p>${name}</p>`. Everything but `Html` is escaped; `undefined` is nothing. */
+/** A template: html`<p>${name}</p>`. All values but `Html` are escaped; `undefined` becomes empty. */
 export function html(texts: TemplateStringsArray, ...values: readonly Shown[]): Html {
   return new Html(texts.reduce((sum, text, index) => sum + written(values[index - 1]) + text))
 }
 
-/** As the page shows it: markup is text, and what a terminal or a reader would obey is visible. */
+/** Escapes markup, and makes control and direction characters visible. */
 export function escaped(text: string): string {
   return (
     text
@@ -25,7 +25,7 @@ export function escaped(text: string): string {
       .replaceAll('>', '&gt;')
       .replaceAll('"', '&quot;')
       .replaceAll("'", '&#39;')
-      // Control characters, and those that turn the direction of what follows.
+      // Control characters, and those that change the direction of the following text.
       .replaceAll(/(?!\n)[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
   )
 }

@@ -1,13 +1,13 @@
-// Content on this machine: the cache, and pinned paths.
+// Content kept on this machine: the cache, temporary files, and pinned paths.
 
 import { formatBytes } from '../amounts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { PinStatus } from '../fs/pins/pin-status.ts'
 import { firstFew } from './first-few.ts'
 import { html, type Html } from './html.ts'
-import type { DriveSeen } from './look.ts'
+import type { DriveData } from './page-data.ts'
 
-export function keptView({ id, cache }: DriveSeen, { pins, scratchFiles }: MountStatus): Html {
+export function keptView({ id, cache }: DriveData, { pins, scratchFiles }: MountStatus): Html {
   const cached =
     cache === undefined
       ? undefined

@@ -1,11 +1,11 @@
-// Tells every open page what has changed, by server-sent events. Looks only while somebody listens.
+// Sends changes to all open pages by server-sent events. Polls the drives only while a page is open.
 
 import type { ServerResponse } from 'node:http'
 
-const lookEveryMs = 1_000
-/** Says nothing new, so that a page that is gone is noticed. */
+const pollEveryMs = 1_000
+/** Interval of an empty event, by which a page that is gone is noticed. */
 const beatEveryMs = 15_000
-/** A page that takes nothing is cut off: browsers come back by themselves. */
+/** Limit of unread data of a page, beyond which it is disconnected; a browser reconnects automatically. */
 const mostWaitingBytes = 4 * 2 ** 20
 
 export class Live {
@@ -13,25 +13,25 @@ export class Live {
   readonly #listeners = new Set<ServerResponse>()
   #last: string | undefined
   #lastAt = 0
-  #isLooking = false
+  #isPolling = false
 
-  /** `render` answers the part of the page that changes; it never rejects. */
+  /** `render` resolves with the part of the page that changes; it never rejects. */
   constructor(render: () => Promise<string>) {
     this.#render = render
   }
 
-  /** From now on this page is told, until it goes. The first look is told in any case. */
+  /** Sends updates to this page until it is closed. The first one is always sent. */
   add(response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
     response.write('retry: 2000\n\n')
     this.#listeners.add(response)
     response.once('close', () => this.#listeners.delete(response))
     this.#last = undefined
-    if (!this.#isLooking) void this.#look()
+    if (!this.#isPolling) void this.#poll()
   }
 
-  /** Tells now what has been done. */
-  async tell(): Promise<void> {
+  /** Sends an update at once, after an action. */
+  async update(): Promise<void> {
     if (this.#listeners.size > 0) this.#send(await this.#render())
   }
 
@@ -39,22 +39,22 @@ export class Live {
     for (const response of this.#listeners) response.end()
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true
+  async #poll(): Promise<void> {
+    this.#isPolling = true
     while (this.#listeners.size > 0) {
       this.#send(await this.#render())
-      await new Promise((later) => setTimeout(later, lookEveryMs))
+      await new Promise((later) => setTimeout(later, pollEveryMs))
     }
-    this.#isLooking = false
+    this.#isPolling = false
   }
 
   #send(text: string): void {
     const now = performance.now()
-    const isNews = text !== this.#last
-    if (!isNews && now - this.#lastAt < beatEveryMs) return
+    const isChanged = text !== this.#last
+    if (!isChanged && now - this.#lastAt < beatEveryMs) return
     this.#last = text
     this.#lastAt = now
-    const event = isNews ? `data: ${JSON.stringify(text)}\n\n` : ': here\n\n'
+    const event = isChanged ? `data: ${JSON.stringify(text)}\n\n` : ': here\n\n'
     for (const response of this.#listeners) {
       if (response.writableLength > mostWaitingBytes) response.destroy()
       else response.write(event)

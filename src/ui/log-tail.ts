@@ -1,4 +1,4 @@
-// The end of a drive's log, as a person reads it.
+// The end of a drive's log, in readable lines.
 
 import { open } from 'node:fs/promises'
 import { humanLine } from '../daemon/log.ts'
@@ -6,7 +6,7 @@ import { humanLine } from '../daemon/log.ts'
 const tailBytes = 16 * 1024
 const mostLines = 60
 
-/** The last lines, oldest first; one that says why there are none. Never throws. */
+/** Resolves with the last lines, oldest first; with one that gives the reason if there are none. Never throws. */
 export async function logTail(logFile: string | undefined): Promise<readonly string[]> {
   if (logFile === undefined) return ['this drive logs into no file: see where it was started']
   try {

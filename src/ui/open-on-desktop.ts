@@ -1,12 +1,12 @@
-// Hands a folder or an address to whatever the desktop opens it with.
+// Opens a folder or an address with the desktop's own program.
 
 import { spawn } from 'node:child_process'
 import { childEnvironment } from '../child-environment.ts'
 
-/** A program that stays this long (ms) has opened it. */
+/** xdg-open that still runs after this time has opened it. */
 const openedMs = 2_000
 
-/** Resolves when it is open. Rejects with ENOENT where there is no xdg-open, or with what it ended with. */
+/** Resolves when it is open. Rejects with ENOENT if xdg-open is missing, or with its exit code in the message. */
 export function openOnDesktop(target: string): Promise<void> {
   return new Promise((opened, failed) => {
     const opener = spawn('xdg-open', [target], {

@@ -1,20 +1,22 @@
-// The page as a whole: one document, and the part of it that is sent anew when something changes.
+// The whole page, and the part of it that is sent again when it changes.
 
 import { driveView } from './drive-view.ts'
 import { html, type Html } from './html.ts'
-import type { Seen } from './look.ts'
+import type { PageData } from './page-data.ts'
 
-/** Outcome of an action on the page; the latest comes first. */
-export interface Said {
+/** Result of an action on the page. */
+export interface ActionResult {
   readonly at: Date
   readonly sentence: string
   readonly isFailure: boolean
 }
 
 export interface PageParts {
-  readonly seen: Seen
-  readonly said: readonly Said[]
-  readonly formWord: string
+  readonly data: PageData
+  /** Latest first. */
+  readonly results: readonly ActionResult[]
+  /** See `Access.formToken`. */
+  readonly formToken: string
 }
 
 export function page(parts: PageParts): string {
@@ -47,19 +49,19 @@ export function page(parts: PageParts): string {
 }
 
 /** Content of `main`. */
-export function mainPart({ seen, said, formWord }: PageParts): Html {
-  const { drives, left } = seen
+export function mainPart({ data, results, formToken }: PageParts): Html {
+  const { drives, left } = data
   const nothing =
     drives.length === 0 && left.length === 0
       ? html`<p class="card" id="none">
           No drive is mounted. <code>docmount mount PROJECT</code> mounts one.
         </p>`
       : undefined
-  return html`${messages(said)}${nothing}${drives.map((drive) => driveView(drive, formWord))}${leftView(left)}`
+  return html`${messages(results)}${nothing}${drives.map((drive) => driveView(drive, formToken))}${leftView(left)}`
 }
 
-function messages(said: readonly Said[]): Html {
-  const lines = said.map(
+function messages(results: readonly ActionResult[]): Html {
+  const lines = results.map(
     ({ at, sentence, isFailure }) =>
       html`<li class="${isFailure ? 'bad' : 'good'}"><time>${clockTime(at)}</time> ${sentence}</li>`,
   )
@@ -77,7 +79,7 @@ function leftView(left: readonly string[]): Html | undefined {
   </section>`
 }
 
-/** `12:30:01` by the clock on the wall. */
+/** Returns the local time: `12:30:01`. */
 function clockTime(at: Date): string {
   return at.toTimeString().slice(0, 8)
 }

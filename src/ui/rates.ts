@@ -1,14 +1,14 @@
-// How fast things are sent, from what was seen of them lately. No clock, no words.
+// Upload rates, computed from samples of the last seconds. Pure: the caller passes the time.
 
 import type { Unsent } from '../fs/status.ts'
 
 interface Sample {
   readonly atMs: number
-  /** By `keyOf`: how much of it is sent, of how much. */
-  readonly sent: ReadonlyMap<string, { readonly sent: number; readonly of: number }>
+  /** Bytes sent so far and in total, by `keyOf` of the change. */
+  readonly sent: ReadonlyMap<string, { readonly sent: number; readonly total: number }>
 }
 
-/** The rate is that of the last seconds. */
+/** Rates are averages over this time, and undefined for less than `shortestMs`. */
 const windowMs = 5_000
 const shortestMs = 400
 
@@ -17,11 +17,11 @@ export class Rates {
   #samples: Sample[] = []
 
   /** Takes a sample of the unsent changes at this time (ms of a steady clock). */
-  note(unsent: readonly Unsent[], atMs: number): void {
+  add(unsent: readonly Unsent[], atMs: number): void {
     const sent = new Map(
       unsent.map((change) => [
         keyOf(change),
-        { sent: Math.min(change.sentBytes, change.bytes), of: change.bytes },
+        { sent: Math.min(change.sentBytes, change.bytes), total: change.bytes },
       ]),
     )
     this.#samples.push({ atMs, sent })
@@ -29,8 +29,8 @@ export class Rates {
       this.#samples.shift()
   }
 
-  /** Of one change, in bytes per second. */
-  of(change: Unsent): number | undefined {
+  /** Returns the rate of one change, in bytes per second; undefined without enough samples. */
+  rateOf(change: Unsent): number | undefined {
     const key = keyOf(change)
     const first = this.#samples.find(({ sent }) => sent.has(key))
     const last = this.#samples.at(-1)
@@ -39,8 +39,8 @@ export class Rates {
     return Math.max(0, (bytes * 1000) / (last.atMs - first.atMs))
   }
 
-  /** Of everything: what went meanwhile counts whole. */
-  get all(): number | undefined {
+  /** Rate of all changes, in bytes per second. A change that disappeared between two samples counts as sent whole. */
+  get totalRate(): number | undefined {
     const [first] = this.#samples
     const last = this.#samples.at(-1)
     if (first === undefined || last === undefined || last.atMs - first.atMs < shortestMs) return undefined
@@ -48,7 +48,7 @@ export class Rates {
     for (const [index, { sent }] of this.#samples.slice(1).entries()) {
       for (const [key, before] of this.#samples[index]?.sent ?? []) {
         const now = sent.get(key)
-        bytes += Math.max(0, (now?.sent ?? before.of) - before.sent)
+        bytes += Math.max(0, (now?.sent ?? before.total) - before.sent)
       }
     }
     return (bytes * 1000) / (last.atMs - first.atMs)

@@ -1,4 +1,4 @@
-// A request that is not answered as it was meant: a status and one sentence.
+// An error that answers a request with an HTTP status and one sentence.
 
 export class Refused extends Error {
   override readonly name = 'Refused'

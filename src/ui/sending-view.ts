@@ -1,4 +1,4 @@
-// Changes on their way to the service: how much, how fast, how long still.
+// The section of a drive for changes that are being sent: bytes, rate, and time left.
 
 import { formatBytes, secondsText } from '../amounts.ts'
 import { leftBytesOf } from '../daemon/left-bytes.ts'
@@ -7,43 +7,38 @@ import type { Unsent, UnsentState } from '../fs/status.ts'
 import { firstFew } from './first-few.ts'
 import { formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
-import type { DriveSeen } from './look.ts'
+import type { DriveData } from './page-data.ts'
 
-const urgency: Readonly<Record<UnsentState, number>> = {
-  unkept: 4,
-  refused: 3,
-  sending: 0,
-  retrying: 1,
-  pending: 2,
-}
+/** States in this section, in the order of its rows. */
+const shownStates: readonly UnsentState[] = ['sending', 'retrying', 'pending']
 
-/** Changes refused, by the service or by the disk here, are told with the other concerns. */
-export function sendingView({ id, rates }: DriveSeen, { unsent }: MountStatus, formWord: string): Html {
-  const moving = unsent.filter(({ state }) => state !== 'refused' && state !== 'unkept')
+/** Changes that the service or the disk here refused are not here: concerns-view.ts shows them. */
+export function sendingView({ id, rates }: DriveData, { unsent }: MountStatus, formToken: string): Html {
+  const moving = unsent.filter(({ state }) => shownStates.includes(state))
   if (moving.length === 0) {
-    const words = unsent.length === 0 ? 'Everything is sent.' : 'Everything else is sent.'
+    const sentence = unsent.length === 0 ? 'Everything is sent.' : 'Everything else is sent.'
     return html`<section id="sending-${id}">
       <h3>Being sent</h3>
-      <p>${words}</p>
+      <p>${sentence}</p>
     </section>`
   }
   const left = leftBytesOf(moving)
   const count = moving.length === 1 ? '1 change' : `${moving.length} changes`
-  const sum = [count, `${formatBytes(left)} left`, ...rateAndTime(rates.all, left)].join(' · ')
+  const sum = [count, `${formatBytes(left)} left`, ...rateAndTime(rates.totalRate, left)].join(' · ')
   const hasSetbacks = moving.some(({ state }) => state === 'retrying')
-  const again = hasSetbacks
+  const retryButton = hasSetbacks
     ? formView(
         { action: '/retry', drive: id, path: '/', label: 'Try again now', about: 'all that waits' },
-        formWord,
+        formToken,
       )
     : undefined
   const rows = moving
-    .toSorted((a, b) => urgency[a.state] - urgency[b.state])
-    .map((change) => changeView(change, rates.of(change)))
+    .toSorted((a, b) => shownStates.indexOf(a.state) - shownStates.indexOf(b.state))
+    .map((change) => changeView(change, rates.rateOf(change)))
   return html`<section id="sending-${id}">
     <h3>Being sent</h3>
     <p class="sum">${sum}</p>
-    ${again}
+    ${retryButton}
     <ul class="rows">
       ${firstFew(rows)}
     </ul>
@@ -74,10 +69,10 @@ function factsOf(change: Unsent, rate: number | undefined): string {
   const next =
     nextAttemptAt === undefined ? '' : `, next try ${new Date(nextAttemptAt).toTimeString().slice(0, 8)}`
   const why = lastError === undefined ? [] : [lastError]
-  return [action, `${words[state]}${next}`, ...size, ...why].join(' · ')
+  return [action, `${stateTexts[state]}${next}`, ...size, ...why].join(' · ')
 }
 
-const words: Readonly<Record<UnsentState, string>> = {
+const stateTexts: Readonly<Record<UnsentState, string>> = {
   pending: 'waits',
   sending: 'under way',
   retrying: 'failed for now',

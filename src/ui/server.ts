@@ -1,4 +1,4 @@
-// The page's server, on this machine alone: it asks the drives' daemons over their control sockets, and nobody else.
+// The server of the page, on the loopback address. Its data comes from the drives' daemons, over their control sockets.
 
 import { createReadStream } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -7,18 +7,18 @@ import { Access } from './access.ts'
 import { type Action, type ActionOptions, actions } from './actions.ts'
 import { html } from './html.ts'
 import { Live } from './live.ts'
-import { Looker, type Words } from './look.ts'
-import { mainPart, page, type Said } from './page.ts'
+import { PageDataReader, type CliTexts, type PageData } from './page-data.ts'
+import { mainPart, page, type ActionResult } from './page.ts'
 import { Refused } from './refused.ts'
 
 export interface UiOptions extends ActionOptions {
-  /** 0 = any that is free. */
+  /** 0: any free port. */
   readonly port: number
-  readonly words: Words
+  readonly words: CliTexts
 }
 
 export interface UiServer {
-  /** With the token: what a person opens. */
+  /** Address of the page, with its token. */
   readonly address: string
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ const headers: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  // Not `no-referrer`, with which browsers hide the origin of a form.
+  // With `no-referrer`, browsers would hide the origin of a form.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -39,22 +39,22 @@ const assets: ReadonlyMap<string, string> = new Map([
   ['/icon.svg', 'image/svg+xml'],
 ])
 const mostFormBytes = 64 * 1024
-const mostSaid = 5
+const maxResults = 5
 const maximumConnections = 64
 
-/** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
+/** Resolves when it listens. Rejects if it cannot (EADDRINUSE, EACCES). */
 export async function startUi(options: UiOptions): Promise<UiServer> {
-  const looker = new Looker(options.words)
-  const said: Said[] = []
-  const live = new Live(() => parts().then((found) => mainPart(found).text, troubled))
+  const reader = new PageDataReader(options.words)
+  const results: ActionResult[] = []
+  const live = new Live(() => parts().then((found) => mainPart(found).text, errorPart))
   let access: Access | undefined
 
   async function parts(): Promise<{
-    seen: Awaited<ReturnType<Looker['look']>>
-    said: Said[]
-    formWord: string
+    data: PageData
+    results: ActionResult[]
+    formToken: string
   }> {
-    return { seen: await looker.look(), said, formWord: access?.formWord ?? '' }
+    return { data: await reader.read(), results, formToken: access?.formToken ?? '' }
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -70,8 +70,8 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
     const action = actions.get(pathname)
     if (action !== undefined) {
       if (request.method !== 'POST') throw new Refused(405, 'this is asked for by a form')
-      const form = new URLSearchParams(await bodyOf(request))
-      access.checkForm(form.get('word'))
+      const form = new URLSearchParams(await readForm(request))
+      access.checkForm(form.get('token'))
       await act(action, form)
       response.writeHead(303, { location: '/' }).end()
       return
@@ -91,24 +91,24 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
   }
 
   async function act(action: Action, form: URLSearchParams): Promise<void> {
-    const say = (sentence: string, isFailure: boolean): void => {
-      said.unshift({ at: new Date(), sentence, isFailure })
-      said.splice(mostSaid)
+    const addResult = (sentence: string, isFailure: boolean): void => {
+      results.unshift({ at: new Date(), sentence, isFailure })
+      results.splice(maxResults)
     }
     try {
-      say(await action(form, options), false)
+      addResult(await action(form, options), false)
     } catch (error) {
       if (error instanceof Refused && error.status === 400) throw error
-      say((error as Error).message, true)
+      addResult((error as Error).message, true)
     }
-    looker.forget()
-    await live.tell()
+    reader.clearCache()
+    await live.update()
   }
 
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 20_000 }, (request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.on('error', () => {})
-    answer(request, response).catch((error: unknown) => tell(response, error))
+    answer(request, response).catch((error: unknown) => sendError(response, error))
   })
   server.maxConnections = maximumConnections
   await listen(server, options.port)
@@ -125,8 +125,8 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
   }
 }
 
-/** Whatever is wrong, the page goes on looking. */
-function troubled(error: unknown): string {
+/** The page's content after an error; it goes on polling. */
+function errorPart(error: unknown): string {
   return html`<p class="card">docmount cannot look at the drives just now: ${(error as Error).message}</p>`
     .text
 }
@@ -141,7 +141,7 @@ function listen(server: Server, port: number): Promise<void> {
   })
 }
 
-function tell(response: ServerResponse, error: unknown): void {
+function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy()
     return
@@ -151,8 +151,8 @@ function tell(response: ServerResponse, error: unknown): void {
   response.end(`${(error as Error).message}\n`)
 }
 
-/** Throws Refused for a body that is too long. */
-async function bodyOf(request: IncomingMessage): Promise<string> {
+/** Throws Refused (413) for a body that is too long. */
+async function readForm(request: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of request as AsyncIterable<Buffer>) {

@@ -1,11 +1,11 @@
-// The project's tables, and the reconciliations that went through the drive. Read-only.
+// The project's tables, and the reconciliations through the drive. Read-only.
 
 import type { ReconcileRun } from '../tables-drive/reconcile-run.ts'
 import type { Table } from '../api/table-types.ts'
 import { html, type Html } from './html.ts'
-import type { DriveSeen } from './look.ts'
+import type { DriveData } from './page-data.ts'
 
-export function tablesView({ id, tables, tablesProblem }: DriveSeen): Html {
+export function tablesView({ id, tables, tablesProblem }: DriveData): Html {
   if (tables === undefined)
     return html`<details id="tables-${id}">
       <summary>Tables</summary>
@@ -49,7 +49,7 @@ function listView(tables: readonly Table[]): Html {
   </div>`
 }
 
-/** The interface has no list of runs: these are what this drive has seen. */
+/** Runs through this drive: the service has no list of all. */
 function runsView(runs: readonly ReconcileRun[]): Html {
   if (runs.length === 0)
     return html`<p>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Check } from '../../src/daemon/doctor.ts'
-import { checkMachine, checkWayToKernel } from '../../src/daemon/doctor-machine.ts'
+import { checkMachine, checkDrivers } from '../../src/daemon/doctor-machine.ts'
 import type { DriverFacts } from '../../src/daemon/select-driver.ts'
 import { cli } from '../support/cli.ts'
 import { makeOrdinaryUser, whyNoUserMount } from '../support/ordinary-user.ts'
@@ -22,7 +22,7 @@ const user: DriverFacts = {
 }
 
 async function resultsOf(facts: DriverFacts): Promise<Record<string, Check['result']>> {
-  const checks = await checkWayToKernel(facts)
+  const checks = await checkDrivers(facts)
   return Object.fromEntries(checks.map(({ name, result }) => [name, result]))
 }
 
@@ -37,7 +37,7 @@ test('a machine that has everything is good', async () => {
 })
 
 test('a machine that has nothing has a fix for every line', async () => {
-  const checks = await checkWayToKernel(nothing)
+  const checks = await checkDrivers(nothing)
   expect(checks.filter(({ result }) => result === 'problem').map(({ name }) => name)).toEqual([
     'driver',
     '/dev/fuse',
@@ -49,7 +49,7 @@ test('a machine that has nothing has a fix for every line', async () => {
 })
 
 test('a device that an ordinary user may not open is a problem, with the line for root', async () => {
-  const checks = await checkWayToKernel({ ...user, devFuse: 'denied' })
+  const checks = await checkDrivers({ ...user, devFuse: 'denied' })
   expect(checks.find(({ name }) => name === '/dev/fuse')).toMatchObject({
     result: 'problem',
     fix: 'as root run: chmod 666 /dev/fuse',

@@ -73,7 +73,7 @@ test.each([
   [{ 'sec-fetch-site': 'same-site' }],
 ])('another web page is refused: %s', async (headers) => {
   expect((await page.ask('/', { headers: { cookie, ...headers } })).status).toBe(403)
-  const form = { word: 'x', drive: 'y', path: '/' }
+  const form = { token: 'x', drive: 'y', path: '/' }
   expect((await page.ask('/retry', { method: 'POST', form, headers: { cookie, ...headers } })).status).toBe(
     403,
   )

@@ -193,10 +193,10 @@ describe.sequential('a drive on the page', () => {
   })
 
   test('forms that make no sense change nothing', async () => {
-    const word = /name="word"\s+value="([^"]*)"/.exec(await shown())?.[1] ?? ''
+    const token = /name="token"\s+value="([^"]*)"/.exec(await shown())?.[1] ?? ''
     const id = /id="drive-(\w+)"/.exec(await shown())?.[1] ?? ''
     const post = async (path: string, form: Record<string, string>): Promise<number> =>
-      (await page.ask(path, { method: 'POST', form: { ...form, word }, headers: { cookie } })).status
+      (await page.ask(path, { method: 'POST', form: { ...form, token }, headers: { cookie } })).status
     expect(await post('/copy-out', { drive: id, path: '/../../etc/passwd' })).toBe(400)
     expect(await post('/copy-out', { drive: id, path: 'a.txt' })).toBe(400)
     expect(await post('/retry', { drive: id, path: '/', more: 'x'.repeat(70_000) })).toBe(413)

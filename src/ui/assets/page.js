@@ -1,5 +1,5 @@
-// Keeps the page as the drives are: what the server sends is put in the place of what stands there, piece by piece, so that
-// nobody loses the focus, an opened detail, or the place they were reading. Without it the page is loaded anew every ten seconds.
+// Updates the page in place with each event of the server, node by node, so that focus, opened details and scroll position
+// stay. Without this script the page reloads every ten seconds.
 
 const main = document.getElementById('drives')
 const live = document.getElementById('live')
@@ -17,7 +17,7 @@ events.addEventListener('message', ({ data }) => {
   adapt(main, fresh)
 })
 
-// A form that is sent in the background leaves the page where it is; what came of it arrives with the next event.
+// Forms are sent in the background, so that the page stays; the result comes with the next event.
 document.addEventListener('submit', (event) => {
   event.preventDefault()
   const form = event.target
@@ -27,7 +27,7 @@ document.addEventListener('submit', (event) => {
   })
 })
 
-/** Makes `old` what `fresh` is. */
+/** Changes `old` into `fresh`, reusing nodes that are the same. */
 function adapt(old, fresh) {
   adaptAttributes(old, fresh)
   const left = [...old.childNodes]
@@ -54,13 +54,13 @@ function isSame(one, other) {
   )
 }
 
-/** A row is the same while it is about the same document. */
+/** Key of a row: the name of its document. */
 function nameOf(node) {
   return node.nodeName === 'LI' ? (node.querySelector('.name')?.textContent ?? node.textContent) : ''
 }
 
 function adaptAttributes(old, fresh) {
-  // Details that the person opened stay open.
+  // Details that the user opened stay open.
   const kept = new Set(old.nodeName === 'DETAILS' ? ['open'] : old === main ? ['id', 'tabindex'] : [])
   for (const { name, value } of fresh.attributes)
     if (old.getAttribute(name) !== value) old.setAttribute(name, value)

@@ -1,4 +1,5 @@
-// Data of the page: every drive of this user by its control socket, and the end of its log. Never touches a mount.
+// The data of the page: the state of each drive of this user, read from its control socket, and the end of its log. Never
+// touches a mount.
 
 import { createHash } from 'node:crypto'
 import { type Activity, latestActivity } from '../daemon/activity.ts'
@@ -9,11 +10,11 @@ import type { CacheStatus } from '../fs/pins/pin-status.ts'
 import { logTail } from './log-tail.ts'
 import { Rates } from './rates.ts'
 
-export interface DriveSeen {
-  /** For this page; the same as long as the drive is there. */
+export interface DriveData {
+  /** Id of the drive on the page; it stays the same. */
   readonly id: string
   readonly mountpoint: string
-  /** Absent where no daemon answers: `problem` says why. */
+  /** Undefined if no daemon answers: `problem` says why. */
   readonly status: MountStatus | undefined
   readonly problem: string | undefined
   readonly cache: CacheStatus | undefined
@@ -21,103 +22,103 @@ export interface DriveSeen {
   /** The latest changes, oldest first. */
   readonly activity: readonly Activity[]
   readonly tables: TablesAnswer | undefined
-  /** Why there are no tables, in words. */
+  /** Reason why `tables` is undefined. */
   readonly tablesProblem: string | undefined
   readonly rates: Rates
 }
 
-export interface Seen {
-  readonly drives: readonly DriveSeen[]
-  /** One text for each drive that is not mounted and has something left. */
+export interface PageData {
+  readonly drives: readonly DriveData[]
+  /** One text for each drive that is not mounted and has unsent or lost content. */
   readonly left: readonly string[]
 }
 
-/** Wording of the command line. */
-export interface Words {
+/** Texts that the command line and the page share. */
+export interface CliTexts {
   describeDead(found: FoundMount): string
   left(): Promise<readonly string[]>
 }
 
 const shownChanges = 20
 const limitMs = 5_000
-/** Times to live of data that changes seldom, or costs the service a call. */
+/** Lifetimes of cached data that changes rarely, or costs a call to the service. */
 const leftForMs = 10_000
 const cacheForMs = 5_000
 const tablesForMs = 10_000
 
-export class Looker {
-  readonly #words: Words
+export class PageDataReader {
+  readonly #texts: CliTexts
   readonly #rates = new Map<string, Rates>()
-  readonly #kept = new Map<string, { readonly atMs: number; readonly value: unknown }>()
+  readonly #cached = new Map<string, { readonly atMs: number; readonly value: unknown }>()
 
-  constructor(words: Words) {
-    this.#words = words
+  constructor(texts: CliTexts) {
+    this.#texts = texts
   }
 
-  /** Never throws: what cannot be had is said. */
-  async look(): Promise<Seen> {
+  /** Never throws: errors are part of the data. */
+  async read(): Promise<PageData> {
     const own = (await findMounts()).filter(isOnPage)
-    // Those that nobody answers for come last.
+    // Drives without a daemon come last.
     const sorted = own.toSorted((a, b) => Number(b.isDaemonAlive) - Number(a.isDaemonAlive))
     const drives = await Promise.all(sorted.map((found) => this.#drive(found)))
     const ids = new Set(drives.map(({ id }) => id))
     for (const id of this.#rates.keys()) if (!ids.has(id)) this.#rates.delete(id)
-    const left = await this.#keptFor('left', leftForMs, () => this.#words.left()).catch((error: unknown) => [
-      (error as Error).message,
-    ])
+    const left = await this.#cachedFor('left', leftForMs, () => this.#texts.left()).catch(
+      (error: unknown) => [(error as Error).message],
+    )
     return { drives, left }
   }
 
-  /** Makes the next look ask everything: somebody has just done something. */
-  forget(): void {
-    this.#kept.clear()
+  /** Makes the next `read` load everything; call it after an action. */
+  clearCache(): void {
+    this.#cached.clear()
   }
 
-  async #drive(found: FoundMount): Promise<DriveSeen> {
+  async #drive(found: FoundMount): Promise<DriveData> {
     const id = idOf(found)
     const { mountpoint, record, isDaemonAlive } = found
     const rates = this.#rates.get(id) ?? new Rates()
     this.#rates.set(id, rates)
     const log = await logTail(record?.logFile)
     const activity = record === undefined ? [] : await latestActivity(record.id, shownChanges)
-    const seen = {
+    const data = {
       id, mountpoint, log, activity, rates,
       status: undefined, problem: undefined, cache: undefined, tables: undefined, tablesProblem: undefined,
     } // prettier-ignore
-    if (record === undefined || !isDaemonAlive) return { ...seen, problem: this.#words.describeDead(found) }
+    if (record === undefined || !isDaemonAlive) return { ...data, problem: this.#texts.describeDead(found) }
     const { socketPath, pid } = record
     const limit = { signal: AbortSignal.timeout(limitMs) }
     try {
       const { mount: status } = await ask(socketPath, 'status', {}, limit)
-      rates.note(status.unsent, performance.now())
+      rates.add(status.unsent, performance.now())
       const [cache, tables] = await Promise.all([
-        this.#keptFor(`cache ${id}`, cacheForMs, () => ask(socketPath, 'cache', {}, limit)).catch(
+        this.#cachedFor(`cache ${id}`, cacheForMs, () => ask(socketPath, 'cache', {}, limit)).catch(
           () => undefined,
         ),
-        this.#keptFor(`tables ${id}`, tablesForMs, () => tablesOf(socketPath)),
+        this.#cachedFor(`tables ${id}`, tablesForMs, () => tablesOf(socketPath)),
       ])
-      return { ...seen, status, cache, ...tables }
+      return { ...data, status, cache, ...tables }
     } catch (error) {
       const why = (error as Error).message
-      return { ...seen, problem: `the daemon of ${mountpoint} (process ${pid}) does not answer: ${why}` }
+      return { ...data, problem: `the daemon of ${mountpoint} (process ${pid}) does not answer: ${why}` }
     }
   }
 
-  async #keptFor<T>(name: string, forMs: number, load: () => Promise<T>): Promise<T> {
-    const known = this.#kept.get(name)
+  async #cachedFor<T>(name: string, forMs: number, load: () => Promise<T>): Promise<T> {
+    const known = this.#cached.get(name)
     if (known !== undefined && performance.now() - known.atMs < forMs) return known.value as T
     const value = await load()
-    this.#kept.set(name, { atMs: performance.now(), value })
+    this.#cached.set(name, { atMs: performance.now(), value })
     return value
   }
 }
 
-/** One of another home folder is another page's: what a form does is meant for a drive of this one. */
+/** A drive of another home folder belongs to another page. */
 function isOnPage(found: FoundMount): boolean {
   return isOwn(found) && !found.isOfOtherHome
 }
 
-/** The drive a form means. */
+/** Resolves with the drive that a form names. */
 export async function findById(id: string): Promise<FoundMount | undefined> {
   return (await findMounts()).find((found) => isOnPage(found) && idOf(found) === id)
 }
@@ -129,8 +130,8 @@ function idOf({ record, mountpoint }: FoundMount): string {
     .slice(0, 12)
 }
 
-/** A service that does not answer is no reason to show nothing of the drive. */
-async function tablesOf(socketPath: string): Promise<Pick<DriveSeen, 'tables' | 'tablesProblem'>> {
+/** Never rejects: without the service the rest of the drive is shown. */
+async function tablesOf(socketPath: string): Promise<Pick<DriveData, 'tables' | 'tablesProblem'>> {
   try {
     const limit = { signal: AbortSignal.timeout(limitMs) }
     return { tables: await ask(socketPath, 'tables', {}, limit), tablesProblem: undefined }
