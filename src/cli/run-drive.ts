@@ -8,7 +8,7 @@ import { findLeftFolders } from '../daemon/left-behind.ts'
 import type { MountPlan } from '../daemon/mount-plan.ts'
 import { checkOpenFiles } from '../daemon/open-files.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
-import { saySystemd } from '../daemon/systemd-notify.ts'
+import { setSystemdStatus } from '../daemon/systemd-notify.ts'
 import { liveDriveOf } from '../daemon/evict-stale-daemon.ts'
 import { tidyState } from '../daemon/tidy-state.ts'
 import { type Configuration, noKeyMessage, readConfiguration } from './config-file.ts'
@@ -83,7 +83,7 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
   } catch (error) {
     if (error instanceof Error) {
       const message = messageOf(error, plan)
-      saySystemd(message)
+      setSystemdStatus(message)
       if (isBackgroundDaemon) await notifyStarter({ kind: 'failed', message, exitCode: exitCodeOf(error) })
     }
     // The daemon has released the state folder when it reports its failure. The folder is kept if the log in it is needed.

@@ -5,7 +5,7 @@ import { desktopNotifications } from '../daemon/desktop-notifications.ts'
 import { openLog } from '../daemon/log.ts'
 import type { MountSession, SessionEnd } from '../daemon/mount-session.ts'
 import { startSession, type StartSessionOptions } from '../daemon/start-session.ts'
-import { notifySystemd, saySystemd } from '../daemon/systemd-notify.ts'
+import { notifySystemd, setSystemdStatus } from '../daemon/systemd-notify.ts'
 import { userUnitOf } from '../daemon/user-units.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
@@ -61,7 +61,7 @@ export async function serveMount(
   if (end.unsent.length > 0) {
     const left = describeLeftUnsent(end.unsent, stateDir)
     console.error(`docmount: ${left}`)
-    saySystemd(left)
+    setSystemdStatus(left)
   }
   if (end.reason === 'unmounted' && !end.isAsked) await notifyUntilLogin(options, log)
   setTimeout(() => process.exit(), lastCallsMs).unref()

@@ -9,7 +9,7 @@ export function notifySystemd(state: 'ready' | 'stopping'): void {
 }
 
 /** Sets the sentence that `systemctl status` and `docmount service status` show until the unit starts again. */
-export function saySystemd(sentence: string): void {
+export function setSystemdStatus(sentence: string): void {
   notify(`--status=${sentence.split('\n', 1)[0]}`)
 }
 

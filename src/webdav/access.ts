@@ -1,7 +1,7 @@
-// Access to this door: for clients that know the password, under a name this machine has, and for no web page.
+// Access to the WebDAV door: for clients that know the password and use a host name of this machine, and for no web page.
 //
-// Basic says the password with every request, so it is for TLS and for this machine itself; Windows takes it over TLS only,
-// hence Digest (RFC 7616) where there is no TLS. MD5, because Windows knows nothing else.
+// Basic sends the password with every request, so it is meant for TLS and for this machine. Windows accepts it over TLS only, hence
+// Digest (RFC 7616) without TLS; with MD5, since Windows supports nothing else.
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
@@ -12,9 +12,9 @@ export interface AccessOptions {
   readonly user: string
   readonly password: string
   readonly hasTls: boolean
-  /** The address that is listened at. */
+  /** Address at which the server listens. */
   readonly host: string
-  /** More names under which this door is reached. */
+  /** Host names of this door, besides its address. */
   readonly hostNames: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export class Access {
     this.#options = options
   }
 
-  /** Throws Refused: 421 for a foreign name, 403 for a web page, 401 without the password. */
+  /** Throws Refused: 421 for a foreign host name, 403 for a web page, 401 without the password. */
   check(request: IncomingMessage): void {
     this.#checkHost(request.headers.host)
     this.#checkOrigin(request.headers)
@@ -42,11 +42,11 @@ export class Access {
     const fields = fieldsOf(said)
     const isDigest = scheme.toLowerCase() === 'digest' && !this.#options.hasTls
     if (!isDigest || !this.#isDigest(fields, request)) throw this.#unauthorized(wrong)
-    // Of another start of the drive, or an old one: the client takes the new one and asks again.
+    // The nonce is old, or of an earlier start of the drive: the client repeats the request with the new one.
     if (!this.#isFresh(fields.get('nonce') ?? '')) throw this.#unauthorized('a newer nonce is needed', true)
   }
 
-  /** A web page that lets its own name point here would otherwise reach the drive. */
+  /** DNS rebinding: a web page whose own name points here would reach the drive. */
   #checkHost(header: string | undefined): void {
     const name = hostNameOf(header ?? '')
     const { host, hostNames } = this.#options
@@ -57,7 +57,7 @@ export class Access {
     if (!isOurs) throw new Refused(421, `${name} is no name of this drive; --host-name makes it one`)
   }
 
-  /** Programs say no origin. */
+  /** Only web pages send an Origin. */
   #checkOrigin({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
     const isPage = site !== undefined && site !== 'same-origin' && site !== 'none'
     if (origin !== undefined || isPage) throw new Refused(403, 'web pages have no access to this drive')
@@ -96,7 +96,7 @@ export class Access {
   }
 }
 
-/** Without the port; an IPv6 address without its brackets. */
+/** Returns the name without the port; an IPv6 address without its brackets. */
 function hostNameOf(host: string): string {
   const name = /^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1] ?? host.replace(/:\d+$/, '')
   return name.toLowerCase()
@@ -112,7 +112,7 @@ function fieldsOf(text: string): ReadonlyMap<string, string> {
   )
 }
 
-/** In a time that tells nothing. */
+/** Compares in constant time. */
 function isSame(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(one), digest(other))

@@ -1,11 +1,11 @@
-// How much clients get. A client is an address: all say the same password.
+// Limits per client. A client is an IP address, since all use the same password.
 
 export interface ClientLimits {
-  /** Of all clients together. When they are all in use, the client that has the most gives one up. */
+  /** Connections of all clients together. One more closes a connection of the client that has most. */
   readonly connections: number
-  /** Locks of one client. The same number bounds the empty documents that its LOCKs made, which outlast their locks. */
+  /** Locks of one client, and empty documents that its LOCKs created, which outlast their locks. */
   readonly locks: number
 }
 
-/** Davfs2 locks each document it makes, and fills it ten seconds later: a long copy holds thousands. */
+/** Thousands of locks, since davfs2 locks each document it creates, and sends the content ten seconds later. */
 export const usualLimits: ClientLimits = { connections: 256, locks: 5_000 }

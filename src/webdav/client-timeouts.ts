@@ -1,14 +1,14 @@
-// How long a slow client is waited for. A slower one is cut: the change it began is undone.
+// Timeouts for slow clients. A client beyond them is disconnected, and the change that it began is undone.
 
 /** In milliseconds. */
 export interface ClientTimeouts {
   /** The request line and the headers, together; also before the first request. */
   readonly headersMs: number
-  /** Of a body of which nothing comes, or an answer of which nothing is taken. */
+  /** For the next piece of a body, and for reading the next piece of an answer. */
   readonly silenceMs: number
-  /** Of a connection on which nothing happens. */
+  /** For a connection without requests. */
   readonly idleMs: number
-  /** How long the rest of a refused body is taken, so that the client hears why. */
+  /** For receiving the rest of a refused body: many clients read the answer only after they have sent it all. */
   readonly lingerMs: number
 }
 

@@ -1,4 +1,4 @@
-// The conditional headers of HTTP (RFC 9110, section 13), in its order. The `If` header of WebDAV is if-header.ts.
+// The conditional headers of HTTP (RFC 9110, section 13), evaluated in its order. For WebDAV's `If` header see if-header.ts.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Attributes } from '../fs/operations.ts'
@@ -6,13 +6,13 @@ import { entityTag } from './entity-tag.ts'
 import { Refused } from './refused.ts'
 
 /**
- * Throws Refused: 412, or 304 for a request that only reads. `attributes` of what is there now; undefined where nothing
- * is. A folder has no entity tag.
+ * Throws Refused: 412, or 304 for a read request. `attributes`: those of the current resource; undefined if there is none. A folder
+ * has no entity tag.
  */
 export function checkConditions(
   headers: IncomingHttpHeaders,
   attributes: Attributes | undefined,
-  onlyReads: boolean,
+  isRead: boolean,
 ): void {
   const match = headers['if-match']
   const noneMatch = headers['if-none-match']
@@ -23,15 +23,15 @@ export function checkConditions(
   }
   if (noneMatch !== undefined) {
     if (!matches(noneMatch, attributes)) return
-    if (!onlyReads) throw new Refused(412, 'there is such a document already')
+    if (!isRead) throw new Refused(412, 'there is such a document already')
     throw notModified(attributes)
   }
   const since = headers['if-modified-since']
-  if (onlyReads && attributes !== undefined && isDate(since) && !isLater(attributes, since))
+  if (isRead && attributes !== undefined && isDate(since) && !isLater(attributes, since))
     throw notModified(attributes)
 }
 
-/** True where a range may be served: `If-Range` names what is there, or is absent. */
+/** True if a range may be served: `If-Range` is absent, or matches the current content. */
 export function isRangeValid(ifRange: string | undefined, attributes: Attributes): boolean {
   if (ifRange === undefined || ifRange === entityTag(attributes)) return true
   return isDate(ifRange) && Date.parse(ifRange) === attributes.mtime.sec * 1000

@@ -1,10 +1,10 @@
-// Which connections stay when there are too many: a client that opens them without end takes none from the others. Of the
-// client that has the most, the one goes on which nothing was asked for longest; where all of them are at work, the newest.
+// The limit of open connections. Beyond it, the client with the most connections loses one, so that it takes none from the
+// others: the one that is idle longest, or the newest if all are busy.
 
 import type { Socket } from 'node:net'
 
 interface Connection {
-  /** Without its TLS. */
+  /** The TCP socket, also of a TLS connection. */
   readonly socket: Socket
   readonly client: string
   /** Requests that are not answered yet. */
@@ -13,7 +13,7 @@ interface Connection {
 
 export class Connections {
   readonly #most: number
-  /** By their other end, in the order of their last request: the oldest first. */
+  /** Connections by remote address and port, in the order of their last request, oldest first. */
   readonly #open = new Map<string, Connection>()
 
   constructor(most: number) {
@@ -27,10 +27,10 @@ export class Connections {
     socket.once('close', () => {
       if (this.#open.get(end) === connection) this.#open.delete(end)
     })
-    if (this.#open.size > this.#most) this.#giveUp()
+    if (this.#open.size > this.#most) this.#closeOne()
   }
 
-  /** A request came on it, with TLS or without. Answers what is to be called when that is over. */
+  /** Counts a request on a socket (TCP or TLS). Returns a function to call when it was answered. */
   begin(socket: Socket): () => void {
     const end = endOf(socket)
     const connection = this.#open.get(end)
@@ -44,7 +44,7 @@ export class Connections {
     }
   }
 
-  #giveUp(): void {
+  #closeOne(): void {
     const byClient = new Map<string, Connection[]>()
     for (const connection of this.#open.values()) {
       const open = byClient.get(connection.client)
@@ -57,7 +57,7 @@ export class Connections {
   }
 }
 
-/** The address a connection comes from. */
+/** Returns the remote address of a connection. */
 export function clientOf({ remoteAddress = '' }: Socket): string {
   return remoteAddress
 }

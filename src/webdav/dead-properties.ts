@@ -1,6 +1,6 @@
-// Properties that clients set and only clients understand (RFC 4918, section 4). The service has no place for them, so they
-// are in one file of the state folder: a line per change, each on disk before it is answered; rewritten when it is opened.
-// They belong to a path: what this door moves or removes takes them along.
+// Dead properties: properties that clients set, and the drive only stores (RFC 4918, section 4). The service cannot store them,
+// so they are in a file of the state folder: a line per change, synced before the request is answered; rewritten at each start.
+// They belong to a path: a move or removal through this door moves or removes them, too.
 
 import { open, readFile, rename, type FileHandle } from 'node:fs/promises'
 import type { Log } from '../log.ts'
@@ -9,11 +9,11 @@ import { isAtOrUnder } from '../path.ts'
 export interface DeadProperty {
   readonly uri: string
   readonly local: string
-  /** The whole element, in XML. */
+  /** The whole XML element. */
   readonly source: string
 }
 
-/** One line: the properties of a path from now on; none = the path has none. */
+/** One line of the file: the new properties of a path; an empty list removes them all. */
 interface Row {
   readonly path: string
   readonly properties: readonly DeadProperty[]
@@ -31,7 +31,7 @@ export class DeadProperties {
     this.#log = log
   }
 
-  /** A line that cannot be read was being written when the machine stopped: it was never answered. */
+  /** Opens the file. A line that cannot be parsed is skipped: the machine stopped during its write, before it was answered. */
   static async open(path: string, log: Log): Promise<DeadProperties> {
     const rows = new Map<string, readonly DeadProperty[]>()
     for (const line of (await readIfThere(path)).split('\n')) {
@@ -52,22 +52,22 @@ export class DeadProperties {
     return this.#rows.get(path) ?? []
   }
 
-  /** On disk when this resolves. */
+  /** Resolves when they are on disk. */
   set(path: string, properties: readonly DeadProperty[]): Promise<void> {
     return this.#write([{ path, properties }])
   }
 
   /** Copies the properties at and under `from` to `to`. Like `move` and `remove` it never rejects. */
   copy(from: string, to: string): Promise<void> {
-    return this.#follow(this.#copies(from, to))
+    return this.#writeSafely(this.#copies(from, to))
   }
 
   move(from: string, to: string): Promise<void> {
-    return this.#follow([...this.#copies(from, to), ...this.#removals(from)])
+    return this.#writeSafely([...this.#copies(from, to), ...this.#removals(from)])
   }
 
   remove(path: string): Promise<void> {
-    return this.#follow(this.#removals(path))
+    return this.#writeSafely(this.#removals(path))
   }
 
   async close(): Promise<void> {
@@ -90,14 +90,14 @@ export class DeadProperties {
     return [...this.#rows].filter(([key]) => isAtOrUnder(key, path))
   }
 
-  /** The documents have moved already: a full disk does not undo that. */
-  async #follow(rows: readonly Row[]): Promise<void> {
+  /** Logs a failure: the documents have moved already, and a full disk cannot undo that. */
+  async #writeSafely(rows: readonly Row[]): Promise<void> {
     await this.#write(rows).catch((error: unknown) => {
       this.#log.warn({ error }, 'properties of what was moved or removed could not be written down')
     })
   }
 
-  /** In the order asked; seen at once. */
+  /** Applies the rows at once, and writes them after those of earlier calls. */
   #write(rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return Promise.resolve()
     for (const row of rows) apply(this.#rows, row)

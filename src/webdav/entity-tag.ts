@@ -1,4 +1,4 @@
-// Tag that tells two contents of one document apart: size and modification time, exact to the nanosecond.
+// Entity tags and dates. A tag consists of size and modification time (ns), which differ for two contents of one document.
 
 import type { Attributes, Time } from '../fs/operations.ts'
 
@@ -6,17 +6,17 @@ export function entityTag({ size, mtime }: Attributes): string {
   return `"${size.toString(36)}-${mtime.sec.toString(36)}-${mtime.nsec.toString(36)}"`
 }
 
-/** Whole seconds, as HTTP writes them. */
+/** Returns an HTTP date (whole seconds). */
 export function httpDate(time: Time): string {
   return dateOf(time).toUTCString()
 }
 
-/** Whole seconds, as XML writes them. */
+/** Returns an ISO 8601 date (whole seconds). */
 export function isoDate(time: Time): string {
   return dateOf(time).toISOString()
 }
 
-/** How far from 1970 a Date goes; a file's time may be any number of seconds. */
+/** Limit of a JavaScript Date, before and after 1970; a file's time may lie beyond. */
 const furthestMs = 8.64e15
 
 function dateOf({ sec }: Time): Date {

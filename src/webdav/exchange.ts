@@ -1,10 +1,10 @@
-// One request and its answer, as the methods see them: words of WebDAV instead of headers.
+// One request and its answer, as the methods use them: parsed headers, the body, and ways to answer.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PendingPuts } from './pending-puts.ts'
 import { clientOf } from './connections.ts'
 import type { DeadProperties } from './dead-properties.ts'
-import type { LockMade } from './lock-made.ts'
+import type { EmptyDocuments } from './empty-documents.ts'
 import { longestMs, type Locks } from './locks.ts'
 import { hrefOf, namesOfTarget } from './names.ts'
 import type { ClientTimeouts } from './client-timeouts.ts'
@@ -16,7 +16,7 @@ import { parseXml, type Element } from './xml-read.ts'
 /** Parts shared by all requests. */
 export interface Door {
   readonly locks: Locks
-  readonly lockMade: LockMade
+  readonly emptyDocuments: EmptyDocuments
   readonly properties: DeadProperties
   readonly pendingPuts: PendingPuts
   readonly isReadOnly: boolean
@@ -32,7 +32,7 @@ export interface ExchangeParts {
   readonly response: ServerResponse
   readonly door: Door
   readonly walk: PathWalk
-  /** Where this door is reached: its own `Host` header. */
+  /** The request's `Host` header. */
   readonly host: string
 }
 
@@ -44,7 +44,7 @@ export class Exchange {
   readonly response: ServerResponse
   readonly door: Door
   readonly walk: PathWalk
-  /** Of the request's resource; as the client spelled them. */
+  /** Names of the request's resource, as the client spelled them. */
   readonly names: readonly string[]
   readonly #host: string
   #answer: { status: number; headers: Readonly<Record<string, string>>; body?: Uint8Array } | undefined
@@ -58,7 +58,7 @@ export class Exchange {
     this.names = namesOfTarget(request.url ?? '/')
   }
 
-  /** Address of the client, as far as it can be told: clients have one password. */
+  /** IP address of the client, which stands for it: all clients use one password. */
   get client(): string {
     return clientOf(this.request.socket)
   }
@@ -68,7 +68,7 @@ export class Exchange {
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-  /** Absent means infinity (RFC 4918, section 10.2). Throws Refused (400). */
+  /** `Depth` header; infinity if absent (RFC 4918, section 10.2). Throws Refused (400). */
   get depth(): Depth {
     const text = this.header('depth')?.toLowerCase() ?? 'infinity'
     if (text === 'infinity') return 'infinity'
@@ -77,14 +77,14 @@ export class Exchange {
     throw new Refused(400, 'Depth is 0, 1 or infinity')
   }
 
-  /** Absent means yes (section 10.6). Throws Refused (400): what cannot be read may have meant no. */
+  /** `Overwrite` header; true if absent (section 10.6). Throws Refused (400) for any other value, which may mean false. */
   get mayOverwrite(): boolean {
     const text = this.header('overwrite')?.trim().toUpperCase() ?? 'T'
     if (text === 'T' || text === 'F') return text === 'T'
     throw new Refused(400, 'Overwrite is T or F')
   }
 
-  /** Throws Refused: 400 where there is none, 502 where it is on another server. */
+  /** Names in the `Destination` header. Throws Refused: 400 if it is absent, 502 if it is on another server. */
   get destination(): readonly string[] {
     const text = this.header('destination')
     if (text === undefined) throw new Refused(400, 'a Destination header is needed')
@@ -94,7 +94,7 @@ export class Exchange {
     return namesOfTarget(text)
   }
 
-  /** Milliseconds a lock is wished for. */
+  /** Requested lifetime of a lock, in ms; undefined if the client names none. */
   get lockTimeoutMs(): number | undefined {
     const first = this.header('timeout')?.split(',')[0]?.trim()
     if (first === undefined) return undefined
@@ -103,24 +103,24 @@ export class Exchange {
     return seconds === undefined ? defaultLockMs : Math.min(Number(seconds) * 1000, longestMs)
   }
 
-  /** Throws Refused (412, 423): see permission.ts. */
-  async mayChange(...changes: readonly Change[]): Promise<void> {
+  /** Checks the `If` header and the locks of the resources to be changed. Throws Refused (412, 423): see permission.ts. */
+  async checkPermission(...changes: readonly Change[]): Promise<void> {
     const { walk, names, door } = this
     await checkPermission({ walk, names, locks: door.locks, ifHeader: this.header('if') }, changes)
   }
 
-  /** After a long body. Throws Refused (423). */
-  mayStillChange(change: Change): void {
+  /** Checks the locks once more, after a long body. Throws Refused (423). */
+  checkLocksAgain(change: Change): void {
     const { walk, names, door } = this
     checkLocksAgain({ walk, names, locks: door.locks, ifHeader: this.header('if') }, change)
   }
 
-  /** The body, piece by piece. Throws Refused (408) when the client falls silent; what the connection throws when it breaks. */
+  /** The body, piece by piece. Throws Refused (408) when the client sends nothing for too long, and errors of the connection. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     const { request, response, door } = this
     const { silenceMs } = door.timeouts
     if (request.headers.expect !== undefined && !response.headersSent) response.writeContinue()
-    // The unread rest is left to be taken, so that a refusal is heard.
+    // The connection stays open after a refusal, so that the client can read it.
     const chunks = request.iterator({ destroyOnReturn: false }) as AsyncGenerator<Uint8Array>
     try {
       for (;;) {
@@ -134,7 +134,7 @@ export class Exchange {
     }
   }
 
-  /** The body as XML; undefined where there is none. Throws Refused (400, 413). */
+  /** Resolves with the body as XML; undefined if it is empty. Throws Refused (400, 413). */
   async xml(): Promise<Element | undefined> {
     const chunks: Uint8Array[] = []
     let bytes = 0
@@ -153,18 +153,18 @@ export class Exchange {
     return parseXml(text)
   }
 
-  /** Throws Refused (415): this method takes no body. */
-  async noBody(): Promise<void> {
+  /** Throws Refused (415) if the request has a body. */
+  async refuseBody(): Promise<void> {
     for await (const chunk of this.body())
       if (chunk.length > 0) throw new Refused(415, 'this method takes no body')
   }
 
-  /** The answer is nothing but headers. It is said when the method is done. */
+  /** Sets an answer without a body. It is sent by `sendAnswer`, after the method. */
   end(status: number, headers: Readonly<Record<string, string>> = {}): void {
     this.#answer = { status, headers: { ...headers, ...(status === 204 ? {} : { 'content-length': '0' }) } }
   }
 
-  /** As `end`. */
+  /** Sets an answer with an XML body. */
   endXml(status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
     const body = Buffer.from(text)
     const length = String(body.length)
@@ -175,19 +175,19 @@ export class Exchange {
     }
   }
 
-  /** Sends the answer, where the method has not sent one itself, piece by piece. */
-  say(): void {
+  /** Sends the answer that was set; GET and PROPFIND send theirs themselves, piece by piece. */
+  sendAnswer(): void {
     if (this.#answer === undefined) return
     this.response.writeHead(this.#answer.status, this.#answer.headers)
     this.response.end(this.#answer.body)
   }
 
-  /** Where something was made. */
-  created(names: readonly string[], isFolder: boolean): Readonly<Record<string, string>> {
+  /** Returns the `Location` header for a new resource. */
+  locationOf(names: readonly string[], isFolder: boolean): Readonly<Record<string, string>> {
     return { location: hrefOf(names, isFolder) }
   }
 
-  /** Writes when the client has taken what came before. Throws when it hangs up, or takes nothing for too long. */
+  /** Writes a piece, and resolves when the client can take more. Throws when it disconnects, or reads nothing for too long. */
   async write(chunk: string | Uint8Array): Promise<void> {
     const { response, door } = this
     if (response.write(chunk)) return

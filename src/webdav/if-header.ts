@@ -1,4 +1,4 @@
-// WebDAV's `If` header (RFC 4918, section 10.4): lists of state tokens and entity tags, one of which must hold.
+// WebDAV's `If` header (RFC 4918, section 10.4): lists of conditions on lock tokens and entity tags. One list must hold.
 
 import { Refused } from './refused.ts'
 
@@ -8,13 +8,13 @@ export interface Condition {
   readonly value: string
 }
 
-/** All of its conditions must hold; `target` is an address, absent for the request's own. */
+/** A list, of which all conditions must hold. `target`: address of the resource; undefined for the request's own. */
 export interface ConditionList {
   readonly target: string | undefined
   readonly conditions: readonly Condition[]
 }
 
-/** Throws Refused (400). */
+/** Throws Refused (400) for a malformed header. */
 export function parseIfHeader(text: string): readonly ConditionList[] {
   const lists: ConditionList[] = []
   let target: string | undefined
@@ -43,7 +43,7 @@ function parseList(text: string): readonly Condition[] {
   }))
 }
 
-/** Every state token anywhere in the header: whoever names it has it. */
+/** Returns all lock tokens in the header, also negated ones: a client that names a token has submitted it. */
 export function tokensIn(lists: readonly ConditionList[]): ReadonlySet<string> {
   const conditions = lists.flatMap((list) => list.conditions)
   return new Set(conditions.filter(({ kind }) => kind === 'token').map(({ value }) => value))

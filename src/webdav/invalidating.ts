@@ -1,11 +1,10 @@
-// The same operations, with another door told of what is changed through them: the kernel keeps names, attributes and pages,
-// and would show what it knew.
+// Operations that notify the kernel door of changes through WebDAV: the kernel caches names, attributes and pages.
 
 import type { Caller, Notifier, Operations } from '../fs/operations.ts'
 
-/** Told when the change is made, also where it failed half way. */
+/** Returns `inner` with a notification after each change, also after one that failed half way. */
 export function invalidating(inner: Operations, notifier: Notifier): Operations {
-  /** Open for writing. */
+  /** Nodes of handles that are open for writing, by handle. */
   const written = new Map<number, number>()
   const opened = (fh: number, ino: number): void => {
     written.set(fh, ino)
@@ -14,18 +13,18 @@ export function invalidating(inner: Operations, notifier: Notifier): Operations 
     const ino = written.get(fh)
     if (ino !== undefined) notifier.contentChanged(ino)
   }
-  /** The number of what has this name, as far as it can be known, and a reference on it. */
+  /** Resolves with the node of a name, and takes a reference on it; undefined if there is none. */
   async function find(parent: number, name: string, caller: Caller): Promise<number | undefined> {
     try {
       return (await inner.lookup(parent, name, caller)).attributes?.ino
     } catch {
-      // The change tells.
+      // The change itself reports the error.
       return undefined
     }
   }
 
-  /** Makes a change by which a name goes. A program that has open what it was of is shown its links and times as they are now. */
-  async function leaving(
+  /** Makes a change that removes a name. The node's attributes are invalidated, too: a program may have it open. */
+  async function removingName(
     parent: number,
     name: string,
     caller: Caller,
@@ -71,7 +70,7 @@ export function invalidating(inner: Operations, notifier: Notifier): Operations 
     },
     async flush(fh, caller) {
       try {
-        // Before the wait for the service: here it is true already.
+        // Before the wait for the service, since the drive has the content already.
         changed(fh)
         await inner.flush(fh, caller)
       } finally {
@@ -88,11 +87,13 @@ export function invalidating(inner: Operations, notifier: Notifier): Operations 
       notifier.entryChanged(parent, name)
       return entry
     },
-    unlink: (parent, name, caller) => leaving(parent, name, caller, () => inner.unlink(parent, name, caller)),
-    rmdir: (parent, name, caller) => leaving(parent, name, caller, () => inner.rmdir(parent, name, caller)),
+    unlink: (parent, name, caller) =>
+      removingName(parent, name, caller, () => inner.unlink(parent, name, caller)),
+    rmdir: (parent, name, caller) =>
+      removingName(parent, name, caller, () => inner.rmdir(parent, name, caller)),
     rename: (parent, name, newParent, newName, flags, caller) =>
-      leaving(parent, name, caller, () =>
-        leaving(newParent, newName, caller, () =>
+      removingName(parent, name, caller, () =>
+        removingName(newParent, newName, caller, () =>
           inner.rename(parent, name, newParent, newName, flags, caller),
         ),
       ),

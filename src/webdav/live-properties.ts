@@ -1,4 +1,4 @@
-// Properties that the drive itself answers. All are protected; a client changes them by what it does.
+// Live properties: those that the drive computes. All are protected: clients cannot set them.
 
 import type { Attributes } from '../fs/operations.ts'
 import { entityTag, httpDate, isoDate } from './entity-tag.ts'
@@ -8,7 +8,7 @@ import { hrefOf, pathOf } from './names.ts'
 import type { Resource, PathWalk } from './path-walk.ts'
 import { dav, escapeText } from './xml-write.ts'
 
-/** Content of a property in XML; undefined where the resource has none of it. */
+/** Returns the content of a property in XML; undefined if the resource does not have it. */
 type Live = (resource: Resource, door: Door, walk: PathWalk) => string | undefined
 
 const ofDocuments =
@@ -28,12 +28,12 @@ const space: (free: boolean) => Live =
     return String((isFree ? blocksFree : blocks - blocksFree) * blockSizeBytes)
   }
 
-/** Told by `allprop`. */
-const usual: ReadonlyMap<string, Live> = new Map<string, Live>([
+/** Properties that `allprop` includes. */
+const standard: ReadonlyMap<string, Live> = new Map<string, Live>([
   ['displayname', ({ names }) => escapeText(names.at(-1) ?? '')],
   ['resourcetype', ({ attributes }) => (attributes.kind === 'folder' ? dav('collection') : '')],
   ['getlastmodified', ({ attributes }) => httpDate(attributes.mtime)],
-  // The service knows no other time than that of the content.
+  // The service has no time of creation.
   ['creationdate', ({ attributes }) => isoDate(attributes.mtime)],
   ['getcontentlength', ofDocuments(({ size }) => String(size))],
   ['getetag', ofDocuments((attributes) => escapeText(entityTag(attributes)))],
@@ -46,27 +46,27 @@ const usual: ReadonlyMap<string, Live> = new Map<string, Live>([
   ['lockdiscovery', ({ names }, { locks }) => locks.covering(pathOf(names)).map(activeLock).join('')],
 ])
 
-/** Only told when asked for (RFC 4331, section 2). */
-const onRequest: ReadonlyMap<string, Live> = new Map([
+/** Properties that are returned only when named (RFC 4331, section 2). */
+const optional: ReadonlyMap<string, Live> = new Map([
   ['quota-available-bytes', space(true)],
   ['quota-used-bytes', space(false)],
 ])
 
 export const anyType = 'application/octet-stream'
-export const usualNames: readonly string[] = [...usual.keys()]
+export const standardNames: readonly string[] = [...standard.keys()]
 
-/** Of the namespace DAV: and none that a client may set. */
+/** True for the local name of a live property, in the namespace `DAV:`. */
 export function isLive(local: string): boolean {
-  return usual.has(local) || onRequest.has(local)
+  return standard.has(local) || optional.has(local)
 }
 
-/** The element, or undefined where the resource has no such property. */
+/** Returns the XML element; undefined if the resource has no such property. */
 export function liveProperty(
   local: string,
   resource: Resource,
   { door, walk }: { door: Door; walk: PathWalk },
 ): string | undefined {
-  const content = (usual.get(local) ?? onRequest.get(local))?.(resource, door, walk)
+  const content = (standard.get(local) ?? optional.get(local))?.(resource, door, walk)
   return content === undefined ? undefined : dav(local, content)
 }
 

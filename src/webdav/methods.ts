@@ -1,4 +1,4 @@
-// The table of contents of this door: what every method does.
+// The handler of each WebDAV method.
 
 import type { Exchange } from './exchange.ts'
 import { copy } from './methods/copy.ts'

@@ -1,9 +1,8 @@
-// From a request's address to names and back. Names that no filesystem may see are refused here: `..`, NUL, encoded
-// slashes, and bytes that are no UTF-8.
+// Conversion between addresses and names. Dangerous names are refused here: `..`, NUL, encoded slashes, and invalid UTF-8.
 
 import { Refused } from './refused.ts'
 
-/** The names from the root down; empty for the root. Throws Refused (400). */
+/** Returns the names from the root down; none for the root. Throws Refused (400). */
 export function namesOfTarget(target: string): string[] {
   if (target.includes('#')) throw new Refused(400, 'an address in a request has no fragment')
   const path = (target.startsWith('/') ? target : pathOfUrl(target)).split('?')[0] ?? ''
@@ -31,13 +30,13 @@ function decode(segment: string): string {
   return name
 }
 
-/** The address of a resource; a folder's ends in a slash. */
+/** Returns the address path of a resource; a folder's ends in a slash. */
 export function hrefOf(names: readonly string[], isFolder: boolean): string {
   const path = names.map((name) => `/${encode(name)}`).join('')
   return isFolder ? `${path}/` : path
 }
 
-/** RFC 3986 leaves these four to schemes; XML and headers are better off without them. */
+/** Percent-encodes a name, also the characters `!'()*`, which could cause trouble in XML and headers. */
 function encode(name: string): string {
   return encodeURIComponent(name).replace(
     /[!'()*]/g,
@@ -45,12 +44,12 @@ function encode(name: string): string {
   )
 }
 
-/** As a key for maps: absolute in the project. */
+/** Returns the absolute path in the project, used as a key. */
 export function pathOf(names: readonly string[]): string {
   return `/${names.join('/')}`
 }
 
-/** A name as other systems may spell it: as it came, composed, decomposed. */
+/** Returns the Unicode forms of a name that other systems may use: unchanged, composed (NFC), decomposed (NFD). */
 export function spellingsOf(name: string): readonly string[] {
   if (/^[\u0020-\u007e]*$/.test(name)) return [name]
   return [...new Set([name, name.normalize('NFC'), name.normalize('NFD')])]

@@ -1,18 +1,17 @@
-// One request's walk through the drive: from names to nodes, by the operation table. Every reference a lookup hands out is
-// given back when the request ends.
+// Access of one request to the drive's nodes, by names. All references of lookups are given back when the request ends.
 
 import { rootIno, type Attributes, type Caller, type Operations } from '../fs/operations.ts'
 import { spellingsOf } from './names.ts'
 import { Refused } from './refused.ts'
 
-/** A node, under the names it has on the drive. */
+/** A node, with its names from the root as they are on the drive. */
 export interface Resource {
   readonly names: readonly string[]
   readonly attributes: Attributes
 }
 
-/** Where a name may be made or taken away. */
-export interface Place {
+/** A parent folder, and a name in it, which may be free. */
+export interface ParentAndName {
   readonly parent: Resource
   readonly name: string
 }
@@ -23,7 +22,7 @@ export interface Opened {
   readonly fh: number
 }
 
-/** Name prefix of a PUT over a document until it is whole; to the drive it is the unfinished save of a program. */
+/** Name prefix of a document that is to replace another, until it is complete; the drive treats it as a program's temporary file. */
 const unfinishedPrefix = '.goutputstream-dav'
 
 const never = new AbortController().signal
@@ -31,22 +30,22 @@ const never = new AbortController().signal
 export class PathWalk {
   readonly operations: Operations
   readonly caller: Caller
-  /** Caller of changes: each is done to its end, whether or not the client still listens. */
-  readonly lasting: Caller
+  /** Caller of changes, which are completed even if the client disconnects. */
+  readonly changeCaller: Caller
   readonly #held: number[] = []
 
   constructor(operations: Operations, signal: AbortSignal) {
     this.operations = operations
-    this.lasting = {
+    this.changeCaller = {
       uid: process.getuid?.() ?? 0,
       gid: process.getgid?.() ?? 0,
       pid: process.pid,
       signal: never,
     }
-    this.caller = { ...this.lasting, signal }
+    this.caller = { ...this.changeCaller, signal }
   }
 
-  /** The resource of these names, in whatever normal form they are spelled; undefined where there is none. */
+  /** Resolves with the resource of these names, in any Unicode normal form; undefined if there is none. */
   async find(names: readonly string[]): Promise<Resource | undefined> {
     let { attributes } = await this.operations.getattr(rootIno, undefined, this.caller)
     const found: string[] = []
@@ -60,15 +59,15 @@ export class PathWalk {
     return { names: found, attributes }
   }
 
-  /** Throws Refused (404). */
+  /** As `find`. Throws Refused (404) if there is none. */
   async get(names: readonly string[]): Promise<Resource> {
     const found = await this.find(names)
     if (found === undefined) throw new Refused(404, 'nothing is here')
     return found
   }
 
-  /** Throws Refused: 403 for the root, 409 where no folder is above. */
-  async placeOf(names: readonly string[]): Promise<Place> {
+  /** Throws Refused: 403 for the root, 409 if the parent folder does not exist. */
+  async parentAndName(names: readonly string[]): Promise<ParentAndName> {
     const name = names.at(-1)
     if (name === undefined) throw new Refused(403, 'the root of the drive stays as it is')
     const parent = await this.find(names.slice(0, -1))
@@ -76,35 +75,35 @@ export class PathWalk {
     return { parent, name }
   }
 
-  /** A new document, open. Throws EEXIST where the name is taken. */
-  async create({ parent, name }: Place, mode: number): Promise<Opened> {
-    const { operations, lasting } = this
+  /** Creates and opens a document. Throws EEXIST if the name exists. */
+  async create({ parent, name }: ParentAndName, mode: number): Promise<Opened> {
+    const { operations, changeCaller } = this
     const flags = { read: true, write: true, truncate: false }
-    const how = { mode, flags, exclusive: true }
-    const { entry, opened } = await operations.create(parent.attributes.ino, name, how, lasting)
-    this.hold(entry.attributes.ino)
+    const options = { mode, flags, exclusive: true }
+    const { entry, opened } = await operations.create(parent.attributes.ino, name, options, changeCaller)
+    this.holdNode(entry.attributes.ino)
     return { ino: entry.attributes.ino, fh: opened.fh }
   }
 
-  /** Takes back what was made: the document goes, but not what has its name by now. */
-  async undo(place: Place, { ino, fh }: Opened): Promise<void> {
-    const { operations, lasting } = this
+  /** Closes a created document, and removes it unless another one has its name by now. */
+  async undoCreate(place: ParentAndName, { ino, fh }: Opened): Promise<void> {
+    const { operations, changeCaller } = this
     try {
       if (await this.isAt(place, ino))
-        await operations.unlink(place.parent.attributes.ino, place.name, lasting)
+        await operations.unlink(place.parent.attributes.ino, place.name, changeCaller)
     } finally {
       await operations.release(fh)
     }
   }
 
-  /** True while the name leads to this node. */
-  async isAt({ parent, name }: Place, ino: number): Promise<boolean> {
-    const { attributes } = await this.operations.lookup(parent.attributes.ino, name, this.lasting)
-    if (attributes !== undefined) this.hold(attributes.ino)
+  /** True if the name still belongs to this node. */
+  async isAt({ parent, name }: ParentAndName, ino: number): Promise<boolean> {
+    const { attributes } = await this.operations.lookup(parent.attributes.ino, name, this.changeCaller)
+    if (attributes !== undefined) this.holdNode(attributes.ino)
     return attributes?.ino === ino
   }
 
-  /** Children of a folder, in its order; held, as those of `find` are. `withUnfinished`: also what no client is shown. */
+  /** Resolves with a folder's children. `withUnfinished`: also temporary documents, which are hidden from clients. */
   async children({ names, attributes }: Resource, withUnfinished = false): Promise<readonly Resource[]> {
     const { operations, caller } = this
     const { fh } = await operations.opendir(attributes.ino, caller)
@@ -121,7 +120,7 @@ export class PathWalk {
             const entry = child.entry()
             if (entry !== undefined) {
               operations.remember(child.ino)
-              this.hold(child.ino)
+              this.holdNode(child.ino)
             }
             listed.push({ name: child.name, attributes: entry?.attributes })
             cookie = next
@@ -142,13 +141,13 @@ export class PathWalk {
     }
   }
 
-  /** Takes over one reference, until the request ends. */
-  hold(ino: number): void {
+  /** Takes over one reference, given back by `releaseNodes`. */
+  holdNode(ino: number): void {
     this.#held.push(ino)
   }
 
-  /** Gives back every reference. */
-  end(): void {
+  /** Gives back all references; call it when the request ends. */
+  releaseNodes(): void {
     for (const ino of this.#held.splice(0)) this.operations.forget(ino, 1)
   }
 
@@ -162,12 +161,12 @@ export class PathWalk {
 
   async #lookup(parent: number, name: string): Promise<Attributes | undefined> {
     const { attributes } = await this.operations.lookup(parent, name, this.caller)
-    if (attributes !== undefined) this.hold(attributes.ino)
+    if (attributes !== undefined) this.holdNode(attributes.ino)
     return attributes
   }
 }
 
-/** A name that nobody else has and no other client is shown; with an `extension` it is a document's. */
+/** Returns a unique temporary name, which clients do not see. */
 export function unfinishedName(extension = ''): string {
   return `${unfinishedPrefix}${crypto.randomUUID().replaceAll('-', '')}${extension}`
 }

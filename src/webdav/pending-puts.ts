@@ -1,7 +1,7 @@
-// Documents that were begun and not filled yet. Windows and Finder make a document empty (PUT of nothing, or LOCK of a name
-// that is free), and send its content a moment later: kept open until then, both are one save to the service. The name is
-// journaled at once; left alone, the document is closed after `leftAloneMs`, and is an empty document. One that a LOCK made waits
-// as long as its lock holds: davfs2 sends the content ten seconds later or more.
+// Open documents that are empty so far. Windows and Finder first create an empty document (empty PUT, or LOCK of a free name),
+// and send its content a moment later: if it stays open until then, both are one save to the service. The name is journaled at
+// once. Without content it is closed after `leftAloneMs`, as an empty document; one that a LOCK created, when the lock ends:
+// davfs2 sends the content ten seconds later or more.
 
 import type { Log } from '../log.ts'
 import type { Caller, Operations } from '../fs/operations.ts'
@@ -22,7 +22,7 @@ export class PendingPuts {
   readonly #operations: Operations
   readonly #log: Log
   readonly #timers: Timers
-  /** By path, oldest first. */
+  /** Open documents by path, oldest first. */
   readonly #open = new Map<string, Beginning>()
   readonly #closing = new Set<Promise<void>>()
 
@@ -32,7 +32,7 @@ export class PendingPuts {
     this.#timers = timers
   }
 
-  /** Takes over a handle whose document is empty. `isAwaited`: longer than others, its content may come as long as this is true. */
+  /** Takes over the handle of an empty document. It stays open at least as long as `isAwaited` returns true. */
   keep(path: string, opened: Opened, isAwaited: () => boolean = () => false): void {
     this.end(path)
     const wait = (): Timer => this.#timers.setTimeout(leftAlone, leftAloneMs)
@@ -46,7 +46,7 @@ export class PendingPuts {
     if (this.#open.size > maximumCount && oldest !== undefined) this.end(oldest)
   }
 
-  /** Hands the handle over to whoever fills the document; undefined where none is kept. */
+  /** Removes and returns the handle at a path; undefined if there is none. */
   take(path: string): Opened | undefined {
     const beginning = this.#open.get(path)
     if (beginning === undefined) return undefined
@@ -55,7 +55,7 @@ export class PendingPuts {
     return beginning.opened
   }
 
-  /** Closes it: as it is, it is the document. */
+  /** Starts to close the document at a path, as an empty one. */
   end(path: string): void {
     const opened = this.take(path)
     if (opened === undefined) return
@@ -63,8 +63,8 @@ export class PendingPuts {
     this.#closing.add(closing)
   }
 
-  /** Those under a path; resolves when they are closed. */
-  async endBelow(isBelow: (path: string) => boolean): Promise<void> {
+  /** Closes all documents whose path matches; resolves when they are closed. */
+  async closeMatching(isBelow: (path: string) => boolean): Promise<void> {
     for (const path of this.#open.keys()) if (isBelow(path)) this.end(path)
     await Promise.all(this.#closing)
   }

@@ -1,4 +1,4 @@
-// May this request change what it wants to change? The `If` header first, then the locks of others.
+// Permission of a request to change resources: its `If` header must hold, and it must submit the tokens of their locks.
 
 import type { Lock, Locks } from './locks.ts'
 import { parseIfHeader, tokensIn, type Condition } from './if-header.ts'
@@ -7,7 +7,7 @@ import { hrefOf, namesOfTarget, pathOf } from './names.ts'
 import { Refused } from './refused.ts'
 import type { PathWalk } from './path-walk.ts'
 
-export interface Asking {
+export interface PermissionRequest {
   readonly walk: PathWalk
   readonly locks: Locks
   /** The request's own resource. */
@@ -15,18 +15,18 @@ export interface Asking {
   readonly ifHeader: string | undefined
 }
 
-/** `one`: the resource or its list of names; `tree`: it and all below. */
+/** A resource to be changed. `one`: itself, or its list of names; `tree`: itself and all below. */
 export interface Change {
   readonly names: readonly string[]
   readonly reach: 'one' | 'tree'
 }
 
-/** Throws Refused: 412 where the `If` header does not hold, 423 where a lock's token is not in it. */
-export async function checkPermission(asking: Asking, changes: readonly Change[]): Promise<void> {
-  const submitted = await checkIfHeader(asking)
+/** Throws Refused: 412 if the `If` header does not hold, 423 if the token of a lock is not in it. */
+export async function checkPermission(request: PermissionRequest, changes: readonly Change[]): Promise<void> {
+  const submitted = await checkIfHeader(request)
   for (const { names, reach } of changes) {
     const path = pathOf(names)
-    const { locks } = asking
+    const { locks } = request
     checkLocks(locks.covering(path), submitted)
     if (reach === 'one') continue
     const below = locks.rootedBelow(path)
@@ -39,13 +39,13 @@ export async function checkPermission(asking: Asking, changes: readonly Change[]
   }
 }
 
-/** The same for a request that was let in a while ago: of its own locks some may have ended since, which hinders nobody. */
-export function checkLocksAgain({ locks, ifHeader }: Asking, { names }: Change): void {
+/** Repeats the check of the locks after a long body, without the `If` header: locks of the request itself may have expired. */
+export function checkLocksAgain({ locks, ifHeader }: PermissionRequest, { names }: Change): void {
   const submitted = ifHeader === undefined ? new Set<string>() : tokensIn(parseIfHeader(ifHeader))
   checkLocks(locks.covering(pathOf(names)), submitted)
 }
 
-/** One of several shared locks is enough. */
+/** Throws Refused (423) if no token of these locks was submitted. One of several shared locks is enough. */
 function checkLocks(locks: readonly Lock[], submitted: ReadonlySet<string>): void {
   const [first] = locks
   if (first === undefined || locks.some(({ token }) => submitted.has(token))) return
@@ -53,20 +53,20 @@ function checkLocks(locks: readonly Lock[], submitted: ReadonlySet<string>): voi
   throw new Refused(423, 'somebody else is editing it', { condition: 'lock-token-submitted', href })
 }
 
-/** Answers the tokens in it. */
-async function checkIfHeader(asking: Asking): Promise<ReadonlySet<string>> {
-  if (asking.ifHeader === undefined) return new Set()
-  const lists = parseIfHeader(asking.ifHeader)
+/** Resolves with the tokens in the `If` header. Throws Refused (412) if it does not hold. */
+async function checkIfHeader(request: PermissionRequest): Promise<ReadonlySet<string>> {
+  if (request.ifHeader === undefined) return new Set()
+  const lists = parseIfHeader(request.ifHeader)
   for (const { target, conditions } of lists) {
-    const names = target === undefined ? asking.names : namesOfTarget(target)
-    const isTrue = await Promise.all(conditions.map((condition) => holds(asking, names, condition)))
+    const names = target === undefined ? request.names : namesOfTarget(target)
+    const isTrue = await Promise.all(conditions.map((condition) => holds(request, names, condition)))
     if (isTrue.every(Boolean)) return tokensIn(lists)
   }
   throw new Refused(412, 'the document or its lock is not the expected one')
 }
 
 async function holds(
-  { walk, locks }: Asking,
+  { walk, locks }: PermissionRequest,
   names: readonly string[],
   { kind, value, isNegated }: Condition,
 ): Promise<boolean> {

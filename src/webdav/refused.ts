@@ -1,7 +1,7 @@
-// A request that is answered with an error of HTTP, decided by this door itself.
+// An error by which this door answers a request with an HTTP status.
 
 export interface RefusedOptions {
-  /** The precondition of RFC 4918 that failed, e.g. `propfind-finite-depth`: told in the answer's body. */
+  /** Precondition of RFC 4918 that failed, e.g. `propfind-finite-depth`; sent in the body. */
   readonly condition?: string
   /** The resource the condition is about. */
   readonly href?: string
@@ -13,7 +13,7 @@ export class Refused extends Error {
   readonly status: number
   readonly options: RefusedOptions
 
-  /** `sentence` is for the person in front of the client. */
+  /** `sentence`: message for the user. */
   constructor(status: number, sentence: string, options: RefusedOptions = {}) {
     super(sentence)
     this.status = status

@@ -1,5 +1,5 @@
-// Removing a resource with everything in it, as `rm -r` does: what cannot be removed is named, the rest is gone. All of it
-// is listed first: where some of it cannot be looked into now, nothing is removed.
+// Removes a resource with everything in it, as `rm -r` does: failures are collected, the rest is removed. The whole tree is
+// listed first: if a folder cannot be listed now, nothing is removed.
 
 import { pathOf } from './names.ts'
 import type { Door } from './exchange.ts'
@@ -12,16 +12,16 @@ export interface Failure {
   readonly error: unknown
 }
 
-/** Empties first, then removes. Throws what listing throws. Answers what stayed; the folders above it stay too and are not named. */
+/** Resolves with the resources that could not be removed, without their parent folders, which stay, too. Throws errors of listing. */
 export async function removeTree(
   walk: PathWalk,
   door: Door,
   resource: Resource,
 ): Promise<readonly Failure[]> {
   const path = pathOf(resource.names)
-  // Their handles would keep what is removed.
-  await door.pendingPuts.endBelow((begun) => isAtOrUnder(begun, path))
-  const { parent, name } = await walk.placeOf(resource.names)
+  // Open handles would keep removed documents alive.
+  await door.pendingPuts.closeMatching((begun) => isAtOrUnder(begun, path))
+  const { parent, name } = await walk.parentAndName(resource.names)
   const tree = await treeOf(walk, resource)
   const failures = await remove(walk, tree, parent.attributes.ino, name)
   if (failures.length > 0) return failures
@@ -36,7 +36,7 @@ async function remove(
   parent: number,
   name: string,
 ): Promise<readonly Failure[]> {
-  const { operations, lasting } = walk
+  const { operations, changeCaller } = walk
   const { ino, kind } = resource.attributes
   const failures: Failure[] = []
   if (kind === 'folder') {
@@ -45,8 +45,8 @@ async function remove(
     if (failures.length > 0) return failures
   }
   try {
-    if (kind === 'folder') await operations.rmdir(parent, name, lasting)
-    else await operations.unlink(parent, name, lasting)
+    if (kind === 'folder') await operations.rmdir(parent, name, changeCaller)
+    else await operations.unlink(parent, name, changeCaller)
   } catch (error) {
     return [{ resource, error }]
   }

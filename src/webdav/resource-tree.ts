@@ -1,14 +1,14 @@
-// A resource with everything in it, known before anything is done to it.
+// A resource with everything in it, listed before it is changed.
 
 import type { Resource, PathWalk } from './path-walk.ts'
 
 export interface ResourceTree {
   readonly resource: Resource
-  /** In the folder's order; also what no client is shown. */
+  /** All children, also temporary documents that are hidden from clients. */
   readonly children: readonly ResourceTree[]
 }
 
-/** Throws ETIMEDOUT where the service is away and a folder was never listed. */
+/** Throws ETIMEDOUT if the service is away and a folder was never listed. */
 export async function treeOf(walk: PathWalk, resource: Resource): Promise<ResourceTree> {
   const children: ResourceTree[] = []
   if (resource.attributes.kind === 'folder')

@@ -1,4 +1,4 @@
-// The WebDAV door: HTTP requests become calls of `Operations`, errors become statuses. The door decides nothing.
+// The WebDAV server: HTTP requests become calls of `Operations`, and errors HTTP statuses.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -10,10 +10,10 @@ import { Access } from './access.ts'
 import { PendingPuts } from './pending-puts.ts'
 import { DeadProperties } from './dead-properties.ts'
 import { Exchange, type Door } from './exchange.ts'
-import { LockMade } from './lock-made.ts'
+import { EmptyDocuments } from './empty-documents.ts'
 import { Locks } from './locks.ts'
 import { methods } from './methods.ts'
-import { allowed, changing } from './methods/options.ts'
+import { allowed, changeMethods } from './methods/options.ts'
 import { usualLimits, type ClientLimits } from './client-limits.ts'
 import { usualTimeouts, type ClientTimeouts } from './client-timeouts.ts'
 import { Connections } from './connections.ts'
@@ -24,28 +24,28 @@ import { PathWalk } from './path-walk.ts'
 import { errorBody } from './xml-write.ts'
 
 export interface WebdavOptions {
-  /** An address, or a name of one. */
+  /** Address or host name to listen at. */
   readonly host: string
-  /** 0 = any that is free. */
+  /** 0: any free port. */
   readonly port: number
-  /** In PEM. */
+  /** PEM texts. */
   readonly tls?: { readonly cert: string; readonly key: string }
   readonly user: string
   readonly password: string
-  /** Names besides its address under which the door is reached. */
+  /** Host names of this door, besides its address. */
   readonly hostNames: readonly string[]
-  /** Keeps the properties that clients set. */
+  /** File for the properties that clients set. */
   readonly propertiesFile: string
   readonly isReadOnly: boolean
   /** Content type of a document, by its name. */
   readonly contentTypeOf: (name: string) => string | undefined
-  /** To the same drive: it has heard of each change before the client has its answer. */
+  /** The kernel door of the same drive: it is notified of a change before the client is answered. */
   readonly otherDoor?: Notifier
   /** Default: `usualTimeouts`. */
   readonly timeouts?: Partial<ClientTimeouts>
   /** Default: `usualLimits`. */
   readonly limits?: Partial<ClientLimits>
-  /** Of locks, and of what is begun and not filled. Default: this machine's. */
+  /** Clock for locks and pending PUTs. Default: this machine's. */
   readonly clock?: Clock
   readonly log: Log
 }
@@ -53,13 +53,13 @@ export interface WebdavOptions {
 export interface WebdavServer {
   /** Without a slash at the end. */
   readonly url: string
-  /** Closes documents that were begun and not filled: whoever waits for everything to be sent does not wait for them. */
+  /** Closes empty documents that wait for content (pending-puts.ts); call it before a wait until everything is sent. */
   finishPendingPuts(): Promise<void>
   /** Takes no more requests and lets those under way end, for at most `waitMs`. */
   close(options: { waitMs: number }): Promise<void>
 }
 
-/** Resolves when it listens. Throws what listening throws (EADDRINUSE, EACCES). */
+/** Resolves when it listens. Rejects if it cannot (EADDRINUSE, EACCES). */
 export async function startWebdav(drive: Operations, options: WebdavOptions): Promise<WebdavServer> {
   const { log, tls, host, port, otherDoor, clock = createClock() } = options
   const operations = otherDoor === undefined ? drive : invalidating(drive, otherDoor)
@@ -68,7 +68,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
   const properties = await DeadProperties.open(options.propertiesFile, log)
   const door: Door = {
     locks: new Locks(mostLocks, () => clock.steady()),
-    lockMade: new LockMade(mostLocks),
+    emptyDocuments: new EmptyDocuments(mostLocks),
     properties,
     pendingPuts: new PendingPuts(operations, log, clock),
     isReadOnly: options.isReadOnly,
@@ -77,7 +77,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
   }
   const access = new Access({ ...options, hasTls: tls !== undefined })
   const parts: Parts = { operations, otherDoor, door, access, log }
-  /** By connection, the end of what came last on it: what comes together is carried out in its order (RFC 9112, 9.3.2). */
+  /** The end of the last request, by connection: pipelined requests are answered in order (RFC 9112, 9.3.2). */
   const turns = new Map<Socket, Promise<void>>()
   const connections = new Connections(mostConnections)
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -92,7 +92,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
   }
   const limits = {
     headersTimeout: timeouts.headersMs,
-    // Node looks this often, by itself every 30 s.
+    // Node's default is 30 s.
     connectionsCheckingInterval: timeouts.headersMs / 4,
     requestTimeout: 0,
     keepAliveTimeout: timeouts.idleMs,
@@ -103,7 +103,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
     tls === undefined ? createServer(limits, serve) : createTlsServer({ ...limits, ...tls }, serve)
   server.on('checkContinue', serve)
   server.on('connection', (socket: Socket) => connections.add(socket))
-  // A method that is at work waits for its client with limits of its own.
+  // A request under way has its own timeouts.
   server.setTimeout(timeouts.idleMs, (socket: Socket) => {
     if (!turns.has(socket)) socket.destroy()
   })
@@ -115,7 +115,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
   const { port: actual } = server.address() as AddressInfo
   return {
     url: `http${tls === undefined ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-    finishPendingPuts: () => door.pendingPuts.endBelow(() => true),
+    finishPendingPuts: () => door.pendingPuts.closeMatching(() => true),
     async close({ waitMs }) {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -124,7 +124,7 @@ export async function startWebdav(drive: Operations, options: WebdavOptions): Pr
       const tooLong = setTimeout(() => server.closeAllConnections(), waitMs)
       await closed
       clearTimeout(tooLong)
-      await door.pendingPuts.endBelow(() => true)
+      await door.pendingPuts.closeMatching(() => true)
       await properties.close()
     },
   }
@@ -148,7 +148,7 @@ interface Parts {
   readonly log: Log
 }
 
-/** When `before` is over. Never rejects. */
+/** Handles a request after `before`. Never rejects. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -159,13 +159,13 @@ async function answer(
   response.once('close', () => {
     if (!response.writableFinished) gone.abort()
   })
-  // The read or write that waits for a client fails when it hangs up.
+  // A disconnect also fails the pending read or write, which reports it.
   response.on('error', () => {})
   request.on('error', () => {})
   setHeaders(response)
   await before
   const walk = new PathWalk(operations, gone.signal)
-  const isChanging = changing.includes(request.method ?? '')
+  const isChanging = changeMethods.includes(request.method ?? '')
   let say: () => void
   try {
     access.check(request)
@@ -174,19 +174,19 @@ async function answer(
     if (door.isReadOnly && isChanging) throw new Refused(403, 'the drive is read-only')
     const exchange = new Exchange({ request, response, door, walk, host: request.headers.host ?? '' })
     await method(exchange)
-    say = () => exchange.say()
+    say = () => exchange.sendAnswer()
   } catch (error) {
-    say = () => tell(request, response, error, log)
+    say = () => sendError(request, response, error, log)
   } finally {
-    walk.end()
+    walk.releaseNodes()
   }
-  // No change is behind its answer: whoever has that goes through the other door, or tells another program.
+  // The kernel must know of the change before the client has its answer, and may read it through the other door.
   if (isChanging) await otherDoor?.heard()
   say()
   linger(request, door.timeouts.lingerMs)
 }
 
-/** Whatever a document is, no browser runs it. */
+/** Headers that keep a browser from running a document as a page or script. */
 function setHeaders(response: ServerResponse): void {
   response.setHeader('x-content-type-options', 'nosniff')
   response.setHeader('content-security-policy', "sandbox; default-src 'none'")
@@ -197,11 +197,11 @@ function notAllowed({ isReadOnly }: Door): Refused {
   return new Refused(405, 'this method is not known here', { headers: { allow: allowed(isReadOnly) } })
 }
 
-function tell(request: IncomingMessage, response: ServerResponse, error: unknown, log: Log): void {
+function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, log: Log): void {
   const { status, sentence } = statusOf(error)
   const method = request.method ?? ''
   if (status >= 500) log.warn({ error, method, status }, 'a WebDAV request failed')
-  // The client sees that it is not whole.
+  // A broken connection shows the client that the answer is incomplete.
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
@@ -221,7 +221,7 @@ function tell(request: IncomingMessage, response: ServerResponse, error: unknown
   response.end(body)
 }
 
-/** Takes the rest of a body that was not read to its end, not for ever: many clients send it all before they listen. */
+/** Receives the rest of an unread body for a while: many clients read the answer only after they have sent it all. */
 function linger(request: IncomingMessage, lingerMs: number): void {
   if (request.complete || request.destroyed) return
   request.resume()

@@ -1,15 +1,15 @@
-// The one table from errnos to statuses of HTTP, total: whatever is thrown has a status and a sentence.
+// HTTP status and sentence of any error: a table of errnos, and a default.
 
 import { ErrnoError } from '../errno-error.ts'
 import { errnoOf } from '../fs/errno-of.ts'
 import { Refused } from './refused.ts'
 
-export interface Told {
+export interface ErrorAnswer {
   readonly status: number
   readonly sentence: string
 }
 
-const table: Readonly<Record<string, Told>> = {
+const table: Readonly<Record<string, ErrorAnswer>> = {
   ENOENT: { status: 404, sentence: 'nothing is here' },
   ENOTDIR: { status: 409, sentence: 'a document is where a folder should be' },
   EISDIR: { status: 405, sentence: 'this is a folder' },
@@ -31,10 +31,10 @@ const table: Readonly<Record<string, Told>> = {
   ESTALE: { status: 503, sentence: 'the document was changed meanwhile; try again' },
 }
 
-const unknown: Told = { status: 500, sentence: 'docmount could not do it; its log says why' }
+const unknown: ErrorAnswer = { status: 500, sentence: 'docmount could not do it; its log says why' }
 
-/** Only sentences of our own are passed on: an error from below may name an address. */
-export function statusOf(error: unknown): Told {
+/** Messages of other errors are not passed on, since they may contain an address. */
+export function statusOf(error: unknown): ErrorAnswer {
   if (error instanceof Refused) return { status: error.status, sentence: error.message }
   const errno = errnoOf(error)
   const told = table[errno] ?? unknown

@@ -1,5 +1,5 @@
-// Bodies of PROPFIND, PROPPATCH and LOCK: parsed by saxes into a small tree. No entities but XML's own five, no document
-// type, bounded in size (by whoever reads the body) and in depth.
+// Parses XML bodies of PROPFIND, PROPPATCH and LOCK into a tree, with saxes. Document types and custom entities are refused; the depth
+// is limited here, the size by `Exchange.xml`.
 
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { Refused } from './refused.ts'
@@ -10,7 +10,7 @@ export interface Element {
   readonly uri: string
   readonly local: string
   readonly children: readonly Node[]
-  /** The element as it was written, with every namespace declared where it is used. */
+  /** XML text of the element, with each namespace declared where it is used. */
   readonly source: string
 }
 
@@ -24,7 +24,7 @@ interface Open {
 
 const maximumDepth = 32
 
-/** The root element. Throws Refused (400) for what is no XML, or more than it may be. */
+/** Returns the root element. Throws Refused (400) for invalid or too deeply nested XML. */
 export function parseXml(text: string): Element {
   const parser = new SaxesParser({ xmlns: true, position: false })
   const open: Open[] = []
@@ -64,7 +64,7 @@ export function parseXml(text: string): Element {
   return root
 }
 
-/** The attributes, and every namespace that this one tag uses. */
+/** Returns the text of a tag's attributes, and declarations of the namespaces it uses. */
 function declarations(tag: SaxesTagNS): string {
   const namespaces = new Map([[tag.prefix, tag.uri]])
   let written = ''
@@ -79,7 +79,7 @@ function declarations(tag: SaxesTagNS): string {
   return written
 }
 
-/** Elements of the namespace DAV: by name. */
+/** Returns the child elements in the namespace `DAV:`, or those with a local name. */
 export function davChildren(element: Element, local?: string): readonly Element[] {
   return elementsOf(element).filter(
     (child) => child.uri === 'DAV:' && (local === undefined || child.local === local),

@@ -1,26 +1,26 @@
-// Answers in XML. The prefix `D` stands for DAV: everywhere.
+// XML of answers. The prefix `D` stands for the namespace `DAV:`.
 
-/** For text and for attribute values; what XML cannot say at all becomes U+FFFD. */
+/** Escapes text or an attribute value; characters that XML does not allow become U+FFFD. */
 export function escapeText(text: string): string {
   return text
     .replace(/[&<>"]/g, (sign) => entities[sign] ?? sign)
-    .replace(unsayable, '\uFFFD')
+    .replace(forbidden, '\uFFFD')
     .replaceAll('\r', '&#13;')
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const unsayable = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
+const forbidden = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu
 
 export const xmlHead = '<?xml version="1.0" encoding="utf-8"?>\n'
 export const multistatusHead: string = `${xmlHead}<D:multistatus xmlns:D="DAV:">\n`
 export const multistatusEnd = '</D:multistatus>\n'
 
-/** `content` is XML already. */
+/** Returns an element of `DAV:`. `content` is XML. */
 export function dav(local: string, content = ''): string {
   return content === '' ? `<D:${local}/>` : `<D:${local}>${content}</D:${local}>`
 }
 
-/** An element of any namespace, without content. */
+/** Returns an empty element of any namespace. */
 export function emptyElement({ uri, local }: { uri: string; local: string }): string {
   if (uri === 'DAV:') return `<D:${local}/>`
   return uri === '' ? `<${local} xmlns=""/>` : `<p:${local} xmlns:p="${escapeText(uri)}"/>`
@@ -30,13 +30,13 @@ export function statusLine(status: number): string {
   return dav('status', `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`)
 }
 
-/** One resource of a multistatus, of which nothing but the status is told. */
+/** Returns the response of one resource in a multistatus, with its status alone. */
 export function statusResponse(href: string, status: number, sentence: string): string {
   const description = dav('responsedescription', escapeText(sentence))
   return `${dav('response', dav('href', href) + statusLine(status) + description)}\n`
 }
 
-/** The body of an answer that names the precondition that failed. */
+/** Returns the body of an error answer that names the failed precondition. */
 export function errorBody(condition: string, href: string | undefined): string {
   const content = dav(condition, href === undefined ? '' : dav('href', href))
   return `${xmlHead}<D:error xmlns:D="DAV:">${content}</D:error>\n`

@@ -20,13 +20,13 @@ interface Range {
 export async function get(exchange: Exchange): Promise<void> {
   const { walk, request } = exchange
   const resource = await walk.get(exchange.names)
-  await exchange.mayChange()
-  if (resource.attributes.kind === 'folder') return tellFolder(exchange)
+  await exchange.checkPermission()
+  if (resource.attributes.kind === 'folder') return sendFolderText(exchange)
   checkConditions(request.headers, resource.attributes, true)
   const { operations, caller } = walk
   if (request.method === 'HEAD') {
-    // A range is of GET alone (RFC 9110, section 14.2).
-    tell(exchange, resource, { range: undefined, hasSize: true })
+    // Ranges are for GET alone (RFC 9110, section 14.2).
+    writeHead(exchange, resource, { range: undefined, hasSize: true })
     exchange.response.end()
     return
   }
@@ -34,7 +34,7 @@ export async function get(exchange: Exchange): Promise<void> {
   try {
     const { attributes } = await operations.getattr(resource.attributes.ino, fh, caller)
     const range = directIo ? undefined : rangeOf(exchange, attributes)
-    tell(exchange, { ...resource, attributes }, { range, hasSize: !directIo })
+    writeHead(exchange, { ...resource, attributes }, { range, hasSize: !directIo })
     await send(exchange, fh, range ?? { start: 0, end: directIo ? Infinity : attributes.size })
     exchange.response.end()
   } finally {
@@ -42,8 +42,8 @@ export async function get(exchange: Exchange): Promise<void> {
   }
 }
 
-/** Of a document whose size is not known until it is read the end says how long it was. */
-function tell(
+/** Writes status and headers. A size that is unknown before reading is left out: the answer is then sent in chunks. */
+function writeHead(
   exchange: Exchange,
   { names, attributes }: Resource,
   { range, hasSize }: { range: Range | undefined; hasSize: boolean },
@@ -60,12 +60,12 @@ function tell(
   })
 }
 
-/** The next piece is read while the client takes this one. */
+/** Sends the range; the next piece is read while the client receives this one. */
 async function send(exchange: Exchange, fh: number, { start, end }: Range): Promise<void> {
   const { operations, caller } = exchange.walk
   const read = async (offset: number): Promise<Buffer> => {
     const wanted = Math.min(pieceBytes, end - offset)
-    // Copied at once: what is answered is the filesystem's, and valid until the next tick.
+    // Copied at once: the chunks belong to the filesystem, and are valid until the next tick.
     return wanted <= 0 ? Buffer.alloc(0) : Buffer.concat(await operations.read(fh, offset, wanted, caller))
   }
   let offset = start
@@ -73,7 +73,7 @@ async function send(exchange: Exchange, fh: number, { start, end }: Range): Prom
   while (piece.length > 0) {
     offset += piece.length
     const next = read(offset)
-    // Told below, when its turn comes.
+    // Its error is thrown below, by `await next`.
     next.catch(() => {})
     await exchange.write(piece)
     piece = await next
@@ -81,7 +81,7 @@ async function send(exchange: Exchange, fh: number, { start, end }: Range): Prom
   if (end !== Infinity && offset < end) throw new Refused(500, 'the document became shorter')
 }
 
-/** One range (RFC 9110, section 14.2); several are answered with the whole. Throws Refused (416). */
+/** Returns the range of the request (RFC 9110, section 14.2); undefined for none, or several. Throws Refused (416). */
 function rangeOf(exchange: Exchange, attributes: Attributes): Range | undefined {
   const found = /^bytes=(\d*)-(\d*)$/.exec(exchange.header('range')?.trim() ?? '')
   if (found === null || !isRangeValid(exchange.header('if-range'), attributes)) return undefined
@@ -98,7 +98,7 @@ function rangeOf(exchange: Exchange, attributes: Attributes): Range | undefined 
   return { start, end }
 }
 
-function tellFolder(exchange: Exchange): void {
+function sendFolderText(exchange: Exchange): void {
   const body = Buffer.from(
     'A folder of documents. Open this address with a file manager, as a WebDAV drive.\n',
   )

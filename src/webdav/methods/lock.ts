@@ -1,11 +1,11 @@
-// LOCK: takes a lock, or refreshes its timeout. A name that is free becomes an empty document (RFC 4918, section 7.3).
+// LOCK: creates a lock, or refreshes its timeout. For a free name an empty document is created (RFC 4918, section 7.3).
 
 import { defaultLockMs, type Exchange } from '../exchange.ts'
 import { parseIfHeader, tokensIn } from '../if-header.ts'
 import { activeLock } from '../live-properties.ts'
 import type { Lock } from '../locks.ts'
 import { hrefOf, pathOf } from '../names.ts'
-import type { Place } from '../path-walk.ts'
+import type { ParentAndName } from '../path-walk.ts'
 import { Refused } from '../refused.ts'
 import { davChildren, type Element } from '../xml-read.ts'
 import { dav, xmlHead } from '../xml-write.ts'
@@ -15,16 +15,16 @@ export async function lock(exchange: Exchange): Promise<void> {
   const body = await exchange.xml()
   const found = await walk.find(exchange.names)
   if (body === undefined) {
-    await exchange.mayChange()
+    await exchange.checkPermission()
     return refresh(exchange, pathOf(found?.names ?? exchange.names))
   }
   const { depth } = exchange
   if (depth === 1) throw new Refused(400, 'a lock has Depth 0 or infinity')
   const { isShared, owner } = lockInfoOf(body)
-  const place = found === undefined ? await walk.placeOf(exchange.names) : undefined
+  const place = found === undefined ? await walk.parentAndName(exchange.names) : undefined
   const names = found?.names ?? [...(place?.parent.names ?? []), place?.name ?? '']
   const path = pathOf(names)
-  await exchange.mayChange(
+  await exchange.checkPermission(
     ...(place === undefined ? [] : [{ names: place.parent.names, reach: 'one' as const }]),
   )
   if (place !== undefined && !(await hasRoomForAnother(exchange)))
@@ -47,27 +47,31 @@ export async function lock(exchange: Exchange): Promise<void> {
   }
   if (place !== undefined) {
     await createEmpty(exchange, added.lock, place)
-    door.lockMade.add(path, exchange.client)
+    door.emptyDocuments.add(path, exchange.client)
   }
   answer(exchange, place === undefined ? 200 : 201, added.lock)
 }
 
-/** Documents that were filled, removed or moved meanwhile no longer count. */
+/** True if the client may create another empty document. Those filled, removed or moved meanwhile do not count. */
 async function hasRoomForAnother({ walk, door, client }: Exchange): Promise<boolean> {
-  return door.lockMade.hasRoom(client, async (path) => {
+  return door.emptyDocuments.canAdd(client, async (path) => {
     const found = await walk.find(path.split('/').slice(1))
     return found?.attributes.kind === 'file' && found.attributes.size === 0
   })
 }
 
-/** An empty document, held open so that the PUT that follows is one save with it. Where it cannot be saved, it never was. */
-async function createEmpty({ walk, door }: Exchange, { path, token }: Lock, place: Place): Promise<void> {
+/** Creates an empty document and keeps it open, so that the PUT that follows is part of the same save. Undone if it fails. */
+async function createEmpty(
+  { walk, door }: Exchange,
+  { path, token }: Lock,
+  place: ParentAndName,
+): Promise<void> {
   try {
     const opened = await walk.create(place, 0o644)
     try {
-      await walk.operations.flush(opened.fh, walk.lasting)
+      await walk.operations.flush(opened.fh, walk.changeCaller)
     } catch (error) {
-      await walk.undo(place, opened)
+      await walk.undoCreate(place, opened)
       throw error
     }
     const isLocked = (): boolean => door.locks.covering(path).length > 0

@@ -1,16 +1,16 @@
-// MKCOL: a new folder. The service learns of it when a document lands in it, as with every folder made on the drive.
+// MKCOL: creates a folder. As any folder on the drive, it is at the service only once a document is in it.
 
 import type { Exchange } from '../exchange.ts'
 import { Refused } from '../refused.ts'
 
 export async function mkcol(exchange: Exchange): Promise<void> {
   const { walk, names } = exchange
-  await exchange.noBody()
+  await exchange.refuseBody()
   if ((await walk.find(names)) !== undefined)
     throw new Refused(405, 'there is something by that name already')
-  const { parent, name } = await walk.placeOf(names)
-  await exchange.mayChange({ names: parent.names, reach: 'one' }, { names, reach: 'one' })
-  const { attributes } = await walk.operations.mkdir(parent.attributes.ino, name, 0o755, walk.lasting)
-  walk.hold(attributes.ino)
-  exchange.end(201, exchange.created([...parent.names, name], true))
+  const { parent, name } = await walk.parentAndName(names)
+  await exchange.checkPermission({ names: parent.names, reach: 'one' }, { names, reach: 'one' })
+  const { attributes } = await walk.operations.mkdir(parent.attributes.ino, name, 0o755, walk.changeCaller)
+  walk.holdNode(attributes.ino)
+  exchange.end(201, exchange.locationOf([...parent.names, name], true))
 }

@@ -1,9 +1,9 @@
-// OPTIONS: what this door can do. A read-only drive has no locks, by which Finder knows to mount it read-only.
+// OPTIONS: the abilities of this door. A read-only drive offers no locks: then Finder mounts it read-only.
 
 import type { Exchange } from '../exchange.ts'
 
-export const reading: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND']
-export const changing: readonly string[] = [
+export const readMethods: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND']
+export const changeMethods: readonly string[] = [
   'PUT',
   'DELETE',
   'MKCOL',
@@ -16,16 +16,16 @@ export const changing: readonly string[] = [
 
 export async function options(exchange: Exchange): Promise<void> {
   const { isReadOnly } = exchange.door
-  await exchange.noBody()
+  await exchange.refuseBody()
   exchange.end(200, {
     dav: isReadOnly ? '1' : '1, 2',
     allow: allowed(isReadOnly),
-    // Without it Windows takes this for a folder of web pages.
+    // Without it, Windows treats the drive as a web site.
     'ms-author-via': 'DAV',
     'accept-ranges': 'bytes',
   })
 }
 
 export function allowed(isReadOnly: boolean): string {
-  return (isReadOnly ? reading : [...reading, ...changing]).join(', ')
+  return (isReadOnly ? readMethods : [...readMethods, ...changeMethods]).join(', ')
 }

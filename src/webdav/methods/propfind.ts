@@ -1,7 +1,7 @@
-// PROPFIND: the properties of a resource, and of what is in it.
+// PROPFIND: the properties of a resource, and with Depth 1 of its children.
 
 import type { Exchange } from '../exchange.ts'
-import { isLive, liveProperty, usualNames } from '../live-properties.ts'
+import { isLive, liveProperty, standardNames } from '../live-properties.ts'
 import { hrefOf, pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
 import type { Resource } from '../path-walk.ts'
@@ -13,7 +13,7 @@ interface Name {
   readonly local: string
 }
 
-/** `all`: every property, and these besides. `names`: their names alone. */
+/** Requested properties. `all`: all of `allprop`, and also `names`. `names`: only the names of all. `some`: only `names`. */
 type Wish =
   | { readonly kind: 'all'; readonly names: readonly Name[] }
   | { readonly kind: 'names' }
@@ -26,7 +26,7 @@ export async function propfind(exchange: Exchange): Promise<void> {
   const { walk, depth } = exchange
   const wish = wishOf(await exchange.xml())
   const resource = await walk.get(exchange.names)
-  await exchange.mayChange()
+  await exchange.checkPermission()
   const isFolder = resource.attributes.kind === 'folder'
   if (depth === 'infinity' && isFolder) {
     const condition = 'propfind-finite-depth'
@@ -44,7 +44,7 @@ export async function propfind(exchange: Exchange): Promise<void> {
   exchange.response.end(piece + multistatusEnd)
 }
 
-/** Throws Refused (400). An empty body asks for everything. */
+/** Parses the body; an empty one requests all. Throws Refused (400). */
 function wishOf(body: Element | undefined): Wish {
   if (body === undefined) return { kind: 'all', names: [] }
   if (body.uri !== 'DAV:' || body.local !== 'propfind') throw new Refused(400, 'the body is no propfind')
@@ -75,13 +75,13 @@ function propertiesOf(
   const dead = exchange.door.properties.of(pathOf(resource.names))
   const live = (local: string): string | undefined => liveProperty(local, resource, exchange)
   if (wish.kind === 'names') {
-    const liveNames = usualNames.filter((local) => live(local) !== undefined)
+    const liveNames = standardNames.filter((local) => live(local) !== undefined)
     const names = [...liveNames.map((local) => ({ uri: 'DAV:', local })), ...dead]
     return { found: names.map(emptyElement).join(''), missing: '' }
   }
   const all =
     wish.kind === 'all'
-      ? usualNames.map((local) => live(local) ?? '').join('') + dead.map(({ source }) => source).join('')
+      ? standardNames.map((local) => live(local) ?? '').join('') + dead.map(({ source }) => source).join('')
       : ''
   const asked = wish.kind === 'all' ? wish.names.filter(({ uri, local }) => !isUsual(uri, local)) : wish.names
   let found = all
@@ -98,5 +98,5 @@ function propertiesOf(
 }
 
 function isUsual(uri: string, local: string): boolean {
-  return uri === 'DAV:' && usualNames.includes(local)
+  return uri === 'DAV:' && standardNames.includes(local)
 }

@@ -1,4 +1,4 @@
-// PROPPATCH: all of it or nothing. Live properties are the drive's; whatever else a client sets is kept for it.
+// PROPPATCH: sets and removes dead properties, all or none. Live properties are refused.
 
 import type { DeadProperty } from '../dead-properties.ts'
 import type { Exchange } from '../exchange.ts'
@@ -23,7 +23,7 @@ export async function proppatch(exchange: Exchange): Promise<void> {
   if (body?.uri !== 'DAV:' || body.local !== 'propertyupdate')
     throw new Refused(400, 'the body is no propertyupdate')
   const resource = await walk.get(exchange.names)
-  await exchange.mayChange({ names: resource.names, reach: 'one' })
+  await exchange.checkPermission({ names: resource.names, reach: 'one' })
   const steps = davChildren(body)
     .filter(({ local }) => local === 'set' || local === 'remove')
     .flatMap((change) =>
@@ -39,7 +39,7 @@ export async function proppatch(exchange: Exchange): Promise<void> {
       throw new Refused(507, 'a resource has room for 64 KiB of properties')
     const mtime = steps.map(windowsTime).findLast((time) => time !== undefined)
     if (mtime !== undefined)
-      await walk.operations.setattr(resource.attributes.ino, { mtime }, undefined, walk.lasting)
+      await walk.operations.setattr(resource.attributes.ino, { mtime }, undefined, walk.changeCaller)
     await door.properties.set(path, after)
   }
   const stats = steps.map(({ property }) => {
@@ -66,7 +66,7 @@ function applied(properties: readonly DeadProperty[], { sets, property }: Step):
   return sets ? [...others, { uri, local, source }] : others
 }
 
-/** Windows says by a property of its own what it wants the modification time to be. */
+/** Returns the modification time that Windows sets by a property of its own. */
 function windowsTime({ sets, property }: Step): Time | undefined {
   if (!sets || property.uri !== windowsUri || property.local !== 'Win32LastModifiedTime') return undefined
   const ms = Date.parse(textOf(property))

@@ -1,4 +1,4 @@
-// UNLOCK: gives a lock back. A file that was begun under it is a document now.
+// UNLOCK: removes a lock, and closes an empty document that is open under it.
 
 import type { Exchange } from '../exchange.ts'
 import { pathOf } from '../names.ts'
@@ -6,7 +6,7 @@ import { Refused } from '../refused.ts'
 
 export async function unlock(exchange: Exchange): Promise<void> {
   const { walk, door, names } = exchange
-  await exchange.noBody()
+  await exchange.refuseBody()
   const token = /^\s*<([^>]+)>\s*$/.exec(exchange.header('lock-token') ?? '')?.[1]
   if (token === undefined) throw new Refused(400, 'a Lock-Token header is needed')
   const resource = await walk.find(names)
@@ -16,6 +16,6 @@ export async function unlock(exchange: Exchange): Promise<void> {
     throw new Refused(409, 'there is no such lock here', { condition })
   }
   door.pendingPuts.end(path)
-  door.lockMade.remove(path)
+  door.emptyDocuments.remove(path)
   exchange.end(204)
 }

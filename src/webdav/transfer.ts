@@ -1,4 +1,4 @@
-// Where a COPY or MOVE goes: checked, and made free.
+// The checks of a COPY or MOVE, and the removal of what is at its destination.
 
 import { checkConditions } from './conditions.ts'
 import type { Exchange } from './exchange.ts'
@@ -7,26 +7,26 @@ import { Refused } from './refused.ts'
 import { removeTree } from './remove.ts'
 import { treeOf } from './resource-tree.ts'
 import { statusOf } from './status-of.ts'
-import type { Place, Resource } from './path-walk.ts'
+import type { ParentAndName, Resource } from './path-walk.ts'
 import { isAtOrUnder } from '../path.ts'
 
-export interface Journey {
+export interface Transfer {
   readonly source: Resource
-  readonly place: Place
-  /** Of what arrives. */
+  readonly place: ParentAndName
+  /** Names of the destination. */
   readonly names: readonly string[]
-  /** The resource at the destination now. */
+  /** Resource at the destination now. */
   readonly before: Resource | undefined
 }
 
-/** Source and destination of the request. Throws Refused: 403, 404, 409, 412, 423, 502. */
-export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolean }): Promise<Journey> {
+/** Resolves with source and destination of the request. `leaves`: true for MOVE. Throws Refused: 403, 404, 409, 412, 423, 502. */
+export async function checkTransfer(exchange: Exchange, { leaves }: { leaves: boolean }): Promise<Transfer> {
   const { walk, request, destination } = exchange
-  await exchange.noBody()
+  await exchange.refuseBody()
   const source = await walk.get(exchange.names)
-  const from = await walk.placeOf(source.names)
+  const from = await walk.parentAndName(source.names)
   const before = await walk.find(destination)
-  const place = await walk.placeOf(destination)
+  const place = await walk.parentAndName(destination)
   const names = before?.names ?? [...place.parent.names, place.name]
   const fromPath = pathOf(source.names)
   const toPath = pathOf(names)
@@ -35,7 +35,7 @@ export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolea
   if (isAtOrUnder(fromPath, toPath)) throw new Refused(403, 'the destination is a folder above the source')
   if (before !== undefined && !exchange.mayOverwrite)
     throw new Refused(412, 'there is something by that name already')
-  await exchange.mayChange(
+  await exchange.checkPermission(
     ...(leaves
       ? [
           { names: source.names, reach: 'tree' as const },
@@ -50,10 +50,10 @@ export async function journeyOf(exchange: Exchange, { leaves }: { leaves: boolea
 }
 
 /**
- * Removes what is at the destination, once all of the source is known: what cannot be looked into cannot take its place.
- * Throws Refused (409 or as the drive says) where some of it stays.
+ * Removes the resource at the destination, after the whole source was listed: a source that cannot be listed must not replace
+ * it. Throws Refused (409, or the drive's error) if some of it cannot be removed.
  */
-export async function makeRoom(
+export async function removeDestination(
   { walk, door }: Exchange,
   { source, before }: { source: Resource; before: Resource },
 ): Promise<void> {

@@ -6,8 +6,8 @@ import type { Failure } from './remove.ts'
 import { statusOf } from './status-of.ts'
 import { multistatusEnd, multistatusHead, statusResponse } from './xml-write.ts'
 
-/** Throws the error where it is the request's own resource that failed; else answers 207. */
-export function tellFailures(exchange: Exchange, failures: readonly Failure[]): void {
+/** Answers 207 with the failures. Throws the error if only the request's own resource failed. */
+export function answerFailures(exchange: Exchange, failures: readonly Failure[]): void {
   const own = pathOf(exchange.names)
   const first = failures.find(({ resource }) => pathOf(resource.names) === own)
   if (first !== undefined && failures.length === 1) throw first.error
