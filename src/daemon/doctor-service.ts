@@ -19,7 +19,7 @@ const tolerableSkewMs = 60_000
 /** Most folders that are listed in search of a document to download from. */
 const maxFolders = 20
 
-/** Checks service, clock, key and downloads; with `project`, also if the key sees it. Throws SettingError for bad network settings. */
+/** Checks service, clock, key, downloads, and if the key sees `project`. Throws SettingError for bad network settings. */
 export async function checkService(
   baseUrl: string,
   { key, network = {} }: { readonly key: KeySource | undefined; readonly network?: NetworkSettings },

@@ -72,8 +72,8 @@ const otherPlaces = {
 }
 
 /**
- * Creates the folders, for this user alone. Throws a DaemonError for one inside the mountpoint (the daemon would wait for itself), and
- * for one that other users can write to.
+ * Creates the folders, for this user alone. Throws a DaemonError for one inside the mountpoint (the daemon would wait for
+ * itself), and for one that other users can write to.
  */
 export async function ensureFolders(plan: MountPlan): Promise<void> {
   const folders: Readonly<Record<keyof typeof otherPlaces, string>> = {

@@ -7,10 +7,7 @@ import { isAlive, type MountRecord, readMountRecords } from './mount-record.ts'
 import { ownEnvironments } from './own-environments.ts'
 import { runtimeFolder } from './xdg.ts'
 
-/**
- * Resolves with the records in `runtimeDir`, and in the runtime folders that state folders name. Throws a DaemonError if other users
- * can write to `runtimeDir`.
- */
+/** Resolves with the records in `runtimeDir`, and in the folders that state folders name. Throws a DaemonError for an unsafe one. */
 export async function readOwnRecords(runtimeDir: string = runtimeFolder()): Promise<readonly MountRecord[]> {
   const reason = whyNotOurs(runtimeDir)
   if (reason !== undefined) throw new DaemonError(`the runtime folder is not safe: ${reason}`)

@@ -44,7 +44,7 @@ export function fixOfDenied({ canMount }: Pick<DriverFacts, 'canMount'>): string
   return canMount ? 'in a container: --device /dev/fuse' : 'as root run: chmod 666 /dev/fuse'
 }
 
-/** Returns the driver to use. Throws a MountError (ENODEV) that names the missing packages if none, or the requested one, can be used. */
+/** Returns the driver to use. Throws a MountError (ENODEV) that names the missing packages. */
 export function selectDriver(requested: DriverName | 'auto', facts: DriverFacts): DriverChoice {
   const kernel = judgeKernelDriver(facts)
   if (requested !== 'fuse-native' && kernel.isPossible) return { driver: 'kernel', why: kernel.why }

@@ -20,7 +20,7 @@ export interface RunOptions {
   /** Default 20 s. A program stuck in the kernel is left behind: it may not even die of SIGKILL. */
   readonly limitMs?: number
   /**
-   * Delays the SIGCHLD of the program's end until this settles; for a program that unmounts a drive of libfuse. libfuse then
+   * Delays the SIGCHLD of the program's end until this promise is over; for a program that unmounts a drive of libfuse. libfuse then
    * cancels its threads. One that is just handling SIGCHLD would be cancelled inside Node's signal handler, with its lock:
    * this process would never learn of the end, and hang at its next signal.
    */

@@ -104,7 +104,7 @@ export class Exchange {
   }
 
   /** Checks the `If` header and the locks of the resources to be changed. Throws Refused (412, 423): see permission.ts. */
-  async checkPermission(...changes: readonly Change[]): Promise<void> {
+  async checkLocks(...changes: readonly Change[]): Promise<void> {
     const { walk, names, door } = this
     await checkPermission({ walk, names, locks: door.locks, ifHeader: this.header('if') }, changes)
   }

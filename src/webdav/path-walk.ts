@@ -11,7 +11,7 @@ export interface Resource {
 }
 
 /** A parent folder, and a name in it, which may be free. */
-export interface ParentAndName {
+export interface Place {
   readonly parent: Resource
   readonly name: string
 }
@@ -22,7 +22,7 @@ export interface Opened {
   readonly fh: number
 }
 
-/** Name prefix of a document that is to replace another, until it is complete; the drive treats it as a program's temporary file. */
+/** Name prefix of a document that will replace another when complete; the drive treats it as a program's temporary file. */
 const unfinishedPrefix = '.goutputstream-dav'
 
 const never = new AbortController().signal
@@ -67,7 +67,7 @@ export class PathWalk {
   }
 
   /** Throws Refused: 403 for the root, 409 if the parent folder does not exist. */
-  async parentAndName(names: readonly string[]): Promise<ParentAndName> {
+  async placeOf(names: readonly string[]): Promise<Place> {
     const name = names.at(-1)
     if (name === undefined) throw new Refused(403, 'the root of the drive stays as it is')
     const parent = await this.find(names.slice(0, -1))
@@ -76,7 +76,7 @@ export class PathWalk {
   }
 
   /** Creates and opens a document. Throws EEXIST if the name exists. */
-  async create({ parent, name }: ParentAndName, mode: number): Promise<Opened> {
+  async create({ parent, name }: Place, mode: number): Promise<Opened> {
     const { operations, changeCaller } = this
     const flags = { read: true, write: true, truncate: false }
     const options = { mode, flags, exclusive: true }
@@ -86,7 +86,7 @@ export class PathWalk {
   }
 
   /** Closes a created document, and removes it unless another one has its name by now. */
-  async undoCreate(place: ParentAndName, { ino, fh }: Opened): Promise<void> {
+  async undoCreate(place: Place, { ino, fh }: Opened): Promise<void> {
     const { operations, changeCaller } = this
     try {
       if (await this.isAt(place, ino))
@@ -97,7 +97,7 @@ export class PathWalk {
   }
 
   /** True if the name still belongs to this node. */
-  async isAt({ parent, name }: ParentAndName, ino: number): Promise<boolean> {
+  async isAt({ parent, name }: Place, ino: number): Promise<boolean> {
     const { attributes } = await this.operations.lookup(parent.attributes.ino, name, this.changeCaller)
     if (attributes !== undefined) this.holdNode(attributes.ino)
     return attributes?.ino === ino

@@ -12,7 +12,7 @@ export interface Failure {
   readonly error: unknown
 }
 
-/** Resolves with the resources that could not be removed, without their parent folders, which stay, too. Throws errors of listing. */
+/** Resolves with the resources that could not be removed; their parent folders stay, too. Throws errors of listing. */
 export async function removeTree(
   walk: PathWalk,
   door: Door,
@@ -21,7 +21,7 @@ export async function removeTree(
   const path = pathOf(resource.names)
   // Open handles would keep removed documents alive.
   await door.pendingPuts.closeMatching((begun) => isAtOrUnder(begun, path))
-  const { parent, name } = await walk.parentAndName(resource.names)
+  const { parent, name } = await walk.placeOf(resource.names)
   const tree = await treeOf(walk, resource)
   const failures = await remove(walk, tree, parent.attributes.ino, name)
   if (failures.length > 0) return failures

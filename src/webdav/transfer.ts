@@ -7,12 +7,12 @@ import { Refused } from './refused.ts'
 import { removeTree } from './remove.ts'
 import { treeOf } from './resource-tree.ts'
 import { statusOf } from './status-of.ts'
-import type { ParentAndName, Resource } from './path-walk.ts'
+import type { Place, Resource } from './path-walk.ts'
 import { isAtOrUnder } from '../path.ts'
 
 export interface Transfer {
   readonly source: Resource
-  readonly place: ParentAndName
+  readonly place: Place
   /** Names of the destination. */
   readonly names: readonly string[]
   /** Resource at the destination now. */
@@ -24,9 +24,9 @@ export async function checkTransfer(exchange: Exchange, { leaves }: { leaves: bo
   const { walk, request, destination } = exchange
   await exchange.refuseBody()
   const source = await walk.get(exchange.names)
-  const from = await walk.parentAndName(source.names)
+  const from = await walk.placeOf(source.names)
   const before = await walk.find(destination)
-  const place = await walk.parentAndName(destination)
+  const place = await walk.placeOf(destination)
   const names = before?.names ?? [...place.parent.names, place.name]
   const fromPath = pathOf(source.names)
   const toPath = pathOf(names)
@@ -35,7 +35,7 @@ export async function checkTransfer(exchange: Exchange, { leaves }: { leaves: bo
   if (isAtOrUnder(fromPath, toPath)) throw new Refused(403, 'the destination is a folder above the source')
   if (before !== undefined && !exchange.mayOverwrite)
     throw new Refused(412, 'there is something by that name already')
-  await exchange.checkPermission(
+  await exchange.checkLocks(
     ...(leaves
       ? [
           { names: source.names, reach: 'tree' as const },

@@ -1,5 +1,5 @@
-// Parses XML bodies of PROPFIND, PROPPATCH and LOCK into a tree, with saxes. Document types and custom entities are refused; the depth
-// is limited here, the size by `Exchange.xml`.
+// Parses XML bodies of PROPFIND, PROPPATCH and LOCK into a tree, with saxes. Document types and custom entities are refused;
+// the depth is limited here, the size by `Exchange.xml`.
 
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { Refused } from './refused.ts'

@@ -28,7 +28,7 @@ export interface Channel extends MessageSink {
 }
 
 /**
- * Handles one request of `length` bytes. Where it returns a promise, the buffer is not reused until that settles; otherwise
+ * Handles one request of `length` bytes. Where it returns a promise, the buffer is not reused until that is over; otherwise
  * the next request overwrites it.
  */
 export type Receive = (message: Message, length: number) => Promise<void> | undefined

@@ -96,7 +96,7 @@ export class Session {
   }
 
   #answer(operation: Operation, request: Request, result: unknown): void {
-    this.#settle(request)
+    this.#remove(request)
     try {
       this.#reply.unique = request.unique
       if (!request.isAnswered && operation.answer(this.#reply, result)) return
@@ -115,13 +115,13 @@ export class Session {
     }
   }
 
-  #settle(request: Request): void {
+  #remove(request: Request): void {
     this.#waiting.delete(request.unique)
     this.#interrupts.delete(request)
   }
 
   #refuse(request: Request, error: unknown): void {
-    this.#settle(request)
+    this.#remove(request)
     const name = errnoOf(error)
     // Any error without an errno becomes EIO: the log tells which it was.
     if (name === 'EIO') {

@@ -59,10 +59,7 @@ export class Paths {
     return ino
   }
 
-  /**
-   * Caches an entry unless a name changed since its request, when `NameCache.changes` was `changesBefore`. Takes over its
-   * reference.
-   */
+  /** Takes over an entry's reference, and caches it if `NameCache.changes` is still `changesBefore`. */
   cache({ parent, name }: ParentAndName, entry: Entry, changesBefore: number): void {
     if (this.#names.changes === changesBefore) this.#names.put(parent, name, entry)
     else this.#operations.forget(entry.attributes.ino, 1)

@@ -10,7 +10,7 @@ import { pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
 import type { Failure } from '../remove.ts'
 import { answerFailures } from '../answer-failures.ts'
-import { unfinishedName, type ParentAndName, type Resource } from '../path-walk.ts'
+import { unfinishedName, type Place, type Resource } from '../path-walk.ts'
 import { isAtOrUnder } from '../../path.ts'
 
 const pieceBytes = 1024 * 1024
@@ -39,7 +39,7 @@ export async function copy(exchange: Exchange): Promise<void> {
 async function copyTree(
   exchange: Exchange,
   source: Resource,
-  to: ParentAndName,
+  to: Place,
   isDeep: boolean,
 ): Promise<readonly Failure[]> {
   const { walk } = exchange
@@ -67,8 +67,8 @@ async function copyTree(
 async function copyDocument(
   { walk }: Exchange,
   source: Resource,
-  to: ParentAndName,
-  first: ParentAndName = to,
+  to: Place,
+  first: Place = to,
 ): Promise<void> {
   const { operations, changeCaller } = walk
   const { ino, mode } = source.attributes
@@ -94,15 +94,11 @@ async function copyDocument(
 }
 
 /** Returns a temporary name of the same type: the service copies only documents, and other names stay on this machine. */
-function besideOf({ door }: Exchange, { parent, name }: ParentAndName): ParentAndName {
+function besideOf({ door }: Exchange, { parent, name }: Place): Place {
   return { parent, name: unfinishedName(door.contentTypeOf(name) === undefined ? '' : extname(name)) }
 }
 
-async function rename(
-  { operations, changeCaller }: Exchange['walk'],
-  from: ParentAndName,
-  to: ParentAndName,
-): Promise<void> {
+async function rename({ operations, changeCaller }: Exchange['walk'], from: Place, to: Place): Promise<void> {
   const [folder, newFolder] = [from.parent.attributes.ino, to.parent.attributes.ino]
   const flags = { noReplace: false, exchange: false }
   await operations.rename(folder, from.name, newFolder, to.name, flags, changeCaller)

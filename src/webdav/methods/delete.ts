@@ -10,13 +10,10 @@ export async function remove(exchange: Exchange): Promise<void> {
   const { walk, request, door } = exchange
   await exchange.refuseBody()
   const resource = await walk.get(exchange.names)
-  const { parent } = await walk.parentAndName(resource.names)
+  const { parent } = await walk.placeOf(resource.names)
   if (resource.attributes.kind === 'folder' && exchange.depth !== 'infinity')
     throw new Refused(400, 'a folder is deleted with everything in it: Depth is infinity')
-  await exchange.checkPermission(
-    { names: resource.names, reach: 'tree' },
-    { names: parent.names, reach: 'one' },
-  )
+  await exchange.checkLocks({ names: resource.names, reach: 'tree' }, { names: parent.names, reach: 'one' })
   checkConditions(request.headers, resource.attributes, false)
   const failures = await removeTree(walk, door, resource)
   if (failures.length > 0) answerFailures(exchange, failures)

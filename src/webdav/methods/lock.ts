@@ -5,7 +5,7 @@ import { parseIfHeader, tokensIn } from '../if-header.ts'
 import { activeLock } from '../live-properties.ts'
 import type { Lock } from '../locks.ts'
 import { hrefOf, pathOf } from '../names.ts'
-import type { ParentAndName } from '../path-walk.ts'
+import type { Place } from '../path-walk.ts'
 import { Refused } from '../refused.ts'
 import { davChildren, type Element } from '../xml-read.ts'
 import { dav, xmlHead } from '../xml-write.ts'
@@ -15,16 +15,16 @@ export async function lock(exchange: Exchange): Promise<void> {
   const body = await exchange.xml()
   const found = await walk.find(exchange.names)
   if (body === undefined) {
-    await exchange.checkPermission()
+    await exchange.checkLocks()
     return refresh(exchange, pathOf(found?.names ?? exchange.names))
   }
   const { depth } = exchange
   if (depth === 1) throw new Refused(400, 'a lock has Depth 0 or infinity')
   const { isShared, owner } = lockInfoOf(body)
-  const place = found === undefined ? await walk.parentAndName(exchange.names) : undefined
+  const place = found === undefined ? await walk.placeOf(exchange.names) : undefined
   const names = found?.names ?? [...(place?.parent.names ?? []), place?.name ?? '']
   const path = pathOf(names)
-  await exchange.checkPermission(
+  await exchange.checkLocks(
     ...(place === undefined ? [] : [{ names: place.parent.names, reach: 'one' as const }]),
   )
   if (place !== undefined && !(await hasRoomForAnother(exchange)))
@@ -61,11 +61,7 @@ async function hasRoomForAnother({ walk, door, client }: Exchange): Promise<bool
 }
 
 /** Creates an empty document and keeps it open, so that the PUT that follows is part of the same save. Undone if it fails. */
-async function createEmpty(
-  { walk, door }: Exchange,
-  { path, token }: Lock,
-  place: ParentAndName,
-): Promise<void> {
+async function createEmpty({ walk, door }: Exchange, { path, token }: Lock, place: Place): Promise<void> {
   try {
     const opened = await walk.create(place, 0o644)
     try {

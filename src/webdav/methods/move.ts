@@ -4,7 +4,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import { checkTransfer, removeDestination } from '../transfer.ts'
 import type { Exchange } from '../exchange.ts'
 import { pathOf } from '../names.ts'
-import type { ParentAndName, Resource } from '../path-walk.ts'
+import type { Place, Resource } from '../path-walk.ts'
 import { isAtOrUnder } from '../../path.ts'
 
 export async function move(exchange: Exchange): Promise<void> {
@@ -15,7 +15,7 @@ export async function move(exchange: Exchange): Promise<void> {
   await door.pendingPuts.closeMatching((path) => isAtOrUnder(path, fromPath) || path === toPath)
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
   if (before !== undefined && !bothDocuments) await removeDestination(exchange, { source, before })
-  const from = await walk.parentAndName(source.names)
+  const from = await walk.placeOf(source.names)
   await rename(exchange, source, from, { ...place, name: names.at(-1) ?? '' })
   door.locks.removeBelow(fromPath)
   await door.properties.remove(toPath)
@@ -25,12 +25,7 @@ export async function move(exchange: Exchange): Promise<void> {
 }
 
 /** Renames; a folder with more documents than the drive renames at once (EXDEV), child by child. */
-async function rename(
-  exchange: Exchange,
-  source: Resource,
-  from: ParentAndName,
-  to: ParentAndName,
-): Promise<void> {
+async function rename(exchange: Exchange, source: Resource, from: Place, to: Place): Promise<void> {
   const { walk } = exchange
   const { operations, changeCaller } = walk
   const [fromIno, toIno] = [from.parent.attributes.ino, to.parent.attributes.ino]

@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../exchange.ts'
 
-export const readMethods: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND']
+const readMethods: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND']
 export const changeMethods: readonly string[] = [
   'PUT',
   'DELETE',

@@ -23,7 +23,7 @@ export async function proppatch(exchange: Exchange): Promise<void> {
   if (body?.uri !== 'DAV:' || body.local !== 'propertyupdate')
     throw new Refused(400, 'the body is no propertyupdate')
   const resource = await walk.get(exchange.names)
-  await exchange.checkPermission({ names: resource.names, reach: 'one' })
+  await exchange.checkLocks({ names: resource.names, reach: 'one' })
   const steps = davChildren(body)
     .filter(({ local }) => local === 'set' || local === 'remove')
     .flatMap((change) =>

@@ -8,7 +8,7 @@ import { entityTag } from '../entity-tag.ts'
 import type { Exchange } from '../exchange.ts'
 import { pathOf } from '../names.ts'
 import { Refused } from '../refused.ts'
-import { unfinishedName, type Opened, type ParentAndName, type Resource } from '../path-walk.ts'
+import { unfinishedName, type Opened, type Place, type Resource } from '../path-walk.ts'
 
 export async function put(exchange: Exchange): Promise<void> {
   const { walk, names, request } = exchange
@@ -18,9 +18,9 @@ export async function put(exchange: Exchange): Promise<void> {
     throw new Refused(415, 'a document is sent as it is: PUT with Content-Encoding is not done here')
   const found = await walk.find(names)
   if (found?.attributes.kind === 'folder') throw new Refused(405, 'this is a folder')
-  const place = await walk.parentAndName(names)
+  const place = await walk.placeOf(names)
   const where = found?.names ?? [...place.parent.names, place.name]
-  await exchange.checkPermission(
+  await exchange.checkLocks(
     { names: where, reach: 'one' },
     ...(found === undefined ? [{ names: place.parent.names, reach: 'one' as const }] : []),
   )
@@ -37,7 +37,7 @@ export async function put(exchange: Exchange): Promise<void> {
 async function save(
   exchange: Exchange,
   path: string,
-  place: ParentAndName,
+  place: Place,
   found: Resource | undefined,
 ): Promise<Attributes> {
   const begun = exchange.door.pendingPuts.take(path)
@@ -53,7 +53,7 @@ async function save(
 }
 
 /** Creates, or replaces a document that another client has just created; except with `If-None-Match: *`, which forbids it. */
-async function makeOrReplace(exchange: Exchange, path: string, place: ParentAndName): Promise<Attributes> {
+async function makeOrReplace(exchange: Exchange, path: string, place: Place): Promise<Attributes> {
   try {
     return await createDocument(exchange, path, place)
   } catch (error) {
@@ -66,7 +66,7 @@ async function makeOrReplace(exchange: Exchange, path: string, place: ParentAndN
 }
 
 /** Creates a document. Undone if its content does not arrive. */
-async function createDocument(exchange: Exchange, path: string, place: ParentAndName): Promise<Attributes> {
+async function createDocument(exchange: Exchange, path: string, place: Place): Promise<Attributes> {
   const { walk } = exchange
   const opened = await walk.create(place, 0o644)
   try {
@@ -79,12 +79,7 @@ async function createDocument(exchange: Exchange, path: string, place: ParentAnd
 }
 
 /** Fills an open, empty document (pending-puts.ts). It is empty again if its content does not arrive. */
-async function fill(
-  exchange: Exchange,
-  path: string,
-  place: ParentAndName,
-  opened: Opened,
-): Promise<Attributes> {
+async function fill(exchange: Exchange, path: string, place: Place, opened: Opened): Promise<Attributes> {
   const { walk, door } = exchange
   const { operations, changeCaller } = walk
   try {
@@ -116,7 +111,7 @@ async function truncate(exchange: Exchange, path: string, { attributes }: Resour
 /** Writes a new document beside it, then renames that over it, as editors save. */
 async function replace(
   exchange: Exchange,
-  { parent }: ParentAndName,
+  { parent }: Place,
   { names, attributes }: Resource,
 ): Promise<Attributes> {
   const { walk } = exchange
