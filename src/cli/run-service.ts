@@ -88,7 +88,10 @@ async function startErrorOf(name: string, error: unknown): Promise<unknown> {
   const unit = find(await readUserUnits([name]), name)
   if (unit === undefined || unit.statusText === '') return error
   if (unit.exitCode === exitCodes.usage) return new UsageError(unit.statusText)
-  return new CommandError(unit.statusText, { isTemporary: unit.exitCode === exitCodes.temporary, cause: error })
+  return new CommandError(unit.statusText, {
+    isTemporary: unit.exitCode === exitCodes.temporary,
+    cause: error,
+  })
 }
 
 async function restoreUnit(
