@@ -70,11 +70,8 @@ async function removeDeadMount(mountpoint: string): Promise<void> {
     await unmount(mountpoint, { lazy: true })
     return
   }
-  const reason = mount.type === docmountType ? 'another docmount serves it' : `${mount.type} is mounted there`
-  throw new MountError(
-    'EBUSY',
-    `the mountpoint ${mountpoint} is busy: ${reason}; unmount it or choose another`,
-  )
+  const why = mount.type === docmountType ? 'another docmount serves it' : `${mount.type} is mounted there`
+  throw new MountError('EBUSY', `the mountpoint ${mountpoint} is busy: ${why}; unmount it or choose another`)
 }
 
 /** Returns a MountError for an error with an errno; other errors unchanged. */

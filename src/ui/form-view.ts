@@ -12,7 +12,6 @@ export interface FormParts {
   readonly about: string
 }
 
-/** `formToken`: see `Access.formToken`. */
 export function formView({ action, drive, path, label, about }: FormParts, formToken: string): Html {
   return html`<form method="post" action="${action}">
     <input type="hidden" name="token" value="${formToken}" /><input
