@@ -9,6 +9,7 @@ import Fastify, {
 import { findInexactNumber } from '../exact-numbers.ts'
 import { authenticate, checkKeyAgain } from './authentication.ts'
 import type { ServiceContext } from './context.ts'
+import type { ServiceOptions } from './contract.ts'
 import { diskFull, isDiskFull } from './disk-full.ts'
 import { parseQuery } from './document-path.ts'
 import { withoutPort } from './edge/client-address.ts'
@@ -21,8 +22,6 @@ import { keepOrder } from './edge/request-order.ts'
 import { giveUpSlowBodies } from './edge/slow-bodies.ts'
 import { throttleAddresses, throttleJson } from './edge/throttle.ts'
 import { answerUnknownRoutes } from './edge/unknown-route.ts'
-import { registerCallLog } from './faults/noted-calls.ts'
-import { registerFaultHooks } from './faults/fault-hooks.ts'
 import type { Limits } from './limits.ts'
 import { createRequestIds, observeRequests } from './observe/logs.ts'
 import { auditRefusals } from './observe/refusals.ts'
@@ -45,8 +44,11 @@ const silenceMs = 10 * 60_000
 /** Until then a connection holds nothing but its place. */
 const handshakeMs = 30_000
 
-/** Everything under `/api`, ready to listen. `closing` cuts injected delays short. */
-export async function createApp(context: ServiceContext, closing: AbortSignal): Promise<FastifyInstance> {
+/** Everything under `/api`, ready to listen. */
+export async function createApp(
+  context: ServiceContext,
+  extend?: ServiceOptions['extend'],
+): Promise<FastifyInstance> {
   const app = Fastify({
     // Fastify's types make TLS a type of its own; nothing here differs.
     ...(context.edge.certificate === undefined
@@ -84,11 +86,8 @@ export async function createApp(context: ServiceContext, closing: AbortSignal): 
   throttleAddresses(app, context.edge, context.limits, context.rates)
   answerUnknownRoutes(app)
   acceptJson(app, context.limits)
-  for (const name of ['call', 'keyId', 'downloadOf', 'isSpooled']) app.decorateRequest(name, undefined)
-  if (context.testing !== undefined) {
-    registerCallLog(app, context, context.testing.calls)
-    registerFaultHooks(app, context, closing)
-  }
+  for (const name of ['keyId', 'downloadOf', 'isSpooled']) app.decorateRequest(name, undefined)
+  extend?.(app)
   const openApi = noteRoutes(app)
 
   await app.register(

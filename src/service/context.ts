@@ -7,7 +7,6 @@ import type { Signer } from './downloads/signer.ts'
 import type { Drain } from './edge/drain.ts'
 import type { Edge } from './edge/edge.ts'
 import type { RequestRates } from './edge/request-rates.ts'
-import type { TestHooks } from './faults/testing.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { KeyUse } from './key-use.ts'
@@ -52,8 +51,6 @@ export interface ServiceContext {
   /** A line per answered request, and one per change. */
   readonly access: Log
   readonly audit: Log
-  /** Misbehaviour on demand and what it needs to remember; undefined unless a test asked for it. */
-  readonly testing: TestHooks | undefined
   /** Which addresses `uri` uploads may reach, how much and how long. */
   readonly uriPolicy: UriPolicy
   /** Milliseconds since the epoch, by the store's clock. */

@@ -16,7 +16,6 @@ import { type OpenSockets, openSocketsOf } from './edge/open-sockets.ts'
 import { RequestRates } from './edge/request-rates.ts'
 import type { AnnouncedProject, Service, ServiceOptions } from './contract.ts'
 import { createSigner } from './downloads/signer.ts'
-import { TestHooks } from './faults/testing.ts'
 import { KeyUse } from './key-use.ts'
 import { OpenedKeys } from './opened-keys.ts'
 import type { MetricsListener } from './observe/metrics.ts'
@@ -79,7 +78,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     }
     const metrics = await listenForMetricsOf(context, options)
     closers.push(() => metrics?.close())
-    const app = await createApp(context, closing.signal)
+    const app = await createApp(context, options.extend)
     const sockets = openSocketsOf(app.server)
     closers.push(() => closeApp(app, sockets, context, options.drainMs ?? drainMs))
     await app.listen({ host, port: options.port ?? 0 }).catch((error: unknown) => {
@@ -127,13 +126,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         if (project === undefined) throw new StartError(`there is no project ${name}`)
         return (await createKey(context.store, { ...scope, projectIds: [project.id] }, context.now())).key
       },
-      get faults() {
-        return testingOf(context).faults
-      },
-      get calls() {
-        return testingOf(context).calls.calls
-      },
-      clearCalls: () => testingOf(context).calls.clear(),
       metricsUrl: metrics?.url,
       reload: () => certificate?.reload(tlsServer, context.log),
       close: closeAll,
@@ -192,7 +184,6 @@ async function openContext(
           }),
     access: options.accessLog ?? log,
     audit: options.auditLog ?? log,
-    testing: options.faults === true ? new TestHooks() : undefined,
     uriPolicy: { ...defaultUriPolicy, allowPrivate: options.allowPrivateUris ?? false },
     now,
     log,
@@ -232,11 +223,6 @@ function removeOldRuns({ store, limits, now, tidying, log }: ServiceContext): vo
   removeRuns({ before: now() - limits.keepRunsMs }, oneByOne(store))
     .then((count) => (count === 0 ? undefined : tidying.ask()))
     .catch((error: unknown) => log.warn({ error }, 'could not remove old runs; it is tried again'))
-}
-
-function testingOf({ testing }: ServiceContext): TestHooks {
-  if (testing === undefined) throw new TypeError('the service was started without `faults: true`')
-  return testing
 }
 
 /** Those asked for first, then the others there are. */

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Call } from '../../src/service/contract.ts'
+import type { Call } from '../support/faults/fault.ts'
 import type { Unsent } from '../../src/fs/status.ts'
 import { startCrashingDrive, type CrashingDrive } from '../support/crashing-drive.ts'
 import type { TestService } from '../support/service.ts'

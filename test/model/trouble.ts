@@ -1,6 +1,6 @@
 // The service's troubles: one fault after another, drawn by chance, for a moment each.
 
-import type { Fault, FaultTarget } from '../../src/service/contract.ts'
+import type { Fault, FaultTarget } from '../support/faults/fault.ts'
 import type { TestService } from '../support/service.ts'
 import type { Chance } from './chance.ts'
 

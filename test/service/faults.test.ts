@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Fault } from '../../src/service/index.ts'
-import { isOnPostgres } from '../support/store.ts'
+import type { Fault } from '../support/faults/fault.ts'
 import { type TestService, documentOf, errorOf, files, startTestService } from './support.ts'
 
 let service: TestService
@@ -251,44 +250,40 @@ test('refuse-uri answers 400 to uploads by uri only', async () => {
   expect((await service.put('/by-bytes.txt', 'x')).status).toBe(201)
 })
 
-// By the database's clock, which this process knows to a few milliseconds.
-test.skipIf(isOnPostgres)(
-  'stale-listing answers as it was: what came since is missing, what went since is there',
-  async () => {
-    await service.put('/stale/old.txt', 'old')
-    await service.put('/stale/replaced.txt', 'one')
-    await service.put('/stale/folder/inside.txt', 'x')
-    await sleep(60)
-    const asOf = Date.now()
-    await sleep(20)
-    await service.delete('/stale/old.txt')
-    await service.put('/stale/new.txt', 'new')
-    await service.delete('/stale/replaced.txt')
-    await service.put('/stale/replaced.txt', 'three')
-    await service.delete('/stale/folder')
-    expect(await namesIn('/stale')).toEqual(['new.txt', 'replaced.txt'])
+test('stale-listing answers as it was: what came since is missing, what went since is there', async () => {
+  await service.put('/stale/old.txt', 'old')
+  await service.put('/stale/replaced.txt', 'one')
+  await service.put('/stale/folder/inside.txt', 'x')
+  await sleep(60)
+  const asOf = Date.now()
+  await sleep(20)
+  await service.delete('/stale/old.txt')
+  await service.put('/stale/new.txt', 'new')
+  await service.delete('/stale/replaced.txt')
+  await service.put('/stale/replaced.txt', 'three')
+  await service.delete('/stale/folder')
+  expect(await namesIn('/stale')).toEqual(['new.txt', 'replaced.txt'])
 
-    const stale = (): void => {
-      service.service.faults.inject({ kind: 'stale-listing', asOf }, { times: 1 })
-    }
-    stale()
-    const { entries } = (await (await service.get('/stale')).json()) as {
-      entries: (FileAnswer & { size: number })[]
-    }
-    expect(entries.map(({ name, size }) => [name, size])).toEqual([
-      ['folder', undefined],
-      ['old.txt', 3],
-      ['replaced.txt', 3],
-    ])
-    expect((await fetch(entries[1]!.url)).status).toBe(404)
-    stale()
-    expect(await namesIn('/stale/folder')).toEqual(['inside.txt'])
-    stale()
-    expect((await service.get('/stale/new.txt')).status).toBe(200)
-    expect(await namesIn('/stale')).toEqual(['folder', 'old.txt', 'replaced.txt'])
-    expect(await namesIn('/stale')).toEqual(['new.txt', 'replaced.txt'])
-  },
-)
+  const stale = (): void => {
+    service.service.faults.inject({ kind: 'stale-listing', asOf }, { times: 1 })
+  }
+  stale()
+  const { entries } = (await (await service.get('/stale')).json()) as {
+    entries: (FileAnswer & { size: number })[]
+  }
+  expect(entries.map(({ name, size }) => [name, size])).toEqual([
+    ['folder', undefined],
+    ['old.txt', 3],
+    ['replaced.txt', 3],
+  ])
+  expect((await fetch(entries[1]!.url)).status).toBe(404)
+  stale()
+  expect(await namesIn('/stale/folder')).toEqual(['inside.txt'])
+  stale()
+  expect((await service.get('/stale/new.txt')).status).toBe(200)
+  expect(await namesIn('/stale')).toEqual(['folder', 'old.txt', 'replaced.txt'])
+  expect(await namesIn('/stale')).toEqual(['new.txt', 'replaced.txt'])
+})
 
 test('calls are noted in order, with the path of the document and the range, and the status once answered', async () => {
   const { url } = await fileAt('/kept.txt')

@@ -49,14 +49,6 @@ test('refused requests leave nothing behind: their paths would fill the memory t
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
-test('a service that no test asked for it keeps no calls and has no faults', async () => {
-  const service = await startTestService({ faults: false })
-  await service.get('/')
-  expect(() => service.service.calls).toThrow('faults: true')
-  expect(() => service.service.faults).toThrow('faults: true')
-  await service.close()
-})
-
 test.each([
   ['POST', '/api/nothing'],
   ['POST', '/api/health'],

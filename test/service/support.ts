@@ -3,11 +3,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Service, type ServiceOptions, startService } from '../../src/service/index.ts'
+import type { ServiceOptions } from '../../src/service/index.ts'
+import { type FaultyService, startFaultyService } from '../support/faults/faulty-service.ts'
 import { storeOf } from '../support/store.ts'
 
 export interface TestService {
-  readonly service: Service
+  readonly service: FaultyService
   readonly dataDir: string
   readonly key: string
   /** `path` below `/api`; the key of `acme` unless `headers` say otherwise. */
@@ -32,9 +33,8 @@ export async function startTestService(options: Partial<ServiceOptions> = {}): P
   const removeFolder = async (): Promise<void> => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
   }
-  const service = await startService({
+  const service = await startFaultyService({
     projects: ['acme'],
-    faults: true,
     ...(await storeOf(dataDir)),
     ...options,
     dataDir,

@@ -3,8 +3,7 @@
 
 import { join } from 'node:path'
 
-import type { Service } from '../../src/service/contract.ts'
-import { startService } from '../../src/service/start-service.ts'
+import { type FaultyService, startFaultyService } from './faults/faulty-service.ts'
 import { otherClient, type OtherClient } from './other-client.ts'
 import { storeOf } from './store.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
@@ -15,7 +14,7 @@ export interface TestService {
   readonly baseUrl: string
   readonly apiKey: string
   /** The service as it runs now: faults and calls. */
-  readonly service: Service
+  readonly service: FaultyService
   readonly other: OtherClient
   /** Closes the port; the data stay. */
   stop(): Promise<void>
@@ -34,7 +33,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const temporary = await makeTemporaryFolder()
   const dataDir = join(temporary.path, 'service')
   const store = await storeOf(dataDir)
-  let service = await startService({ ...options, ...store, faults: true, projects: [project] })
+  let service = await startFaultyService({ ...options, ...store, projects: [project] })
   let isRunning = true
   const { baseUrl, port } = service
   const apiKey = await service.createKey(project)
@@ -55,7 +54,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     other,
     stop,
     async start() {
-      service = await startService({ ...options, ...store, faults: true, port })
+      service = await startFaultyService({ ...options, ...store, port })
       // The new one starts to count anew.
       other.clearCalls()
       isRunning = true

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import type { Fault, FaultTarget } from '../../src/service/contract.ts'
+import type { Fault, FaultTarget } from '../support/faults/fault.ts'
 import { patternedBytes } from '../support/bytes.ts'
 import { openWebdav, type OpenedWebdav } from './open-webdav.ts'
 

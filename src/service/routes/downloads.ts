@@ -15,7 +15,6 @@ import { errorSchema } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
 import type { NodeRow } from '../store/database.ts'
 import { findById } from '../store/nodes.ts'
-import { takeFault } from '../faults/noted-calls.ts'
 
 interface DownloadRoute {
   Params: { node: string }
@@ -71,9 +70,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
     handler: async (request, reply) => {
       const state = context.signer.check({ nodeId: request.params.node, ...request.query }, context.now())
       if (state === 'forged') throw new ServiceError(403, 'the signature does not fit this link')
-      if (state === 'expired' || takeFault(context, request, 'expired-url') !== undefined) {
-        throw new ServiceError(403, 'the link has expired: ask for a new one')
-      }
+      if (state === 'expired') throw new ServiceError(403, 'the link has expired: ask for a new one')
       const node = await findById(context.store, request.params.node)
       if (typeof node?.blob !== 'string') throw gone()
       request.downloadOf = node.project_id
@@ -99,15 +96,14 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       const isGet = request.method === 'GET'
       const isRanged =
         isGet && request.headers.range !== undefined && (condition === undefined || condition === etag)
-      const ignored = isRanged && takeFault(context, request, 'ignore-range') !== undefined
-      const range = isRanged && !ignored ? parseRange(request.headers.range, size) : undefined
+      const range = isRanged ? parseRange(request.headers.range, size) : undefined
       if (range === 'unsatisfiable') {
         void reply.header('content-range', `bytes */${size}`)
         throw new ServiceError(416, `the document has ${size} bytes`)
       }
       // A request with a condition on our tag is answered here: elsewhere the document has another tag.
       const isAsked = wanted !== undefined || condition === etag
-      if (isGet && size > 0 && !ignored && !isAsked) {
+      if (isGet && size > 0 && !isAsked) {
         const place = await context.blobs.linkTo?.(node.blob, { mimetype, disposition }, context.now())
         if (place !== undefined) return sendOn(reply, place)
       }

@@ -5,7 +5,6 @@ import { Type } from '../json-schema.ts'
 import { checkScope, onlyWayTo } from '../authentication.ts'
 import type { ServiceContext } from '../context.ts'
 import { checkNewPath, parseDocumentPath } from '../document-path.ts'
-import { takeFault } from '../faults/noted-calls.ts'
 import { exceeds } from '../limits.ts'
 import { logChange } from '../observe/logs.ts'
 import {
@@ -19,7 +18,7 @@ import {
 } from '../schemas.ts'
 import { ServiceError } from '../service-error.ts'
 import type { NewFile } from '../store/create-file.ts'
-import { findByPath, listTree, taken } from '../store/nodes.ts'
+import { findByPath, taken } from '../store/nodes.ts'
 import { isUniqueViolation } from '../store/transact.ts'
 import { quotaOf } from '../store/usage.ts'
 import { commitFile, copiedFrom, receiveContent } from '../uploads/receive-content.ts'
@@ -59,16 +58,12 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       const way = onlyWayTo(request.scope, path)
       if (way !== undefined) return wayBody(context, request, path, way)
       checkScope(request.scope, path)
-      const found = await findByPath(context.store, request.project.id, path)
-      const stale = found?.kind === 'file' ? undefined : takeFault(context, request, 'stale-listing')
-      const at = stale === undefined ? undefined : 'asOf' in stale ? stale.asOf : context.now() - stale.ageMs
-      const node =
-        at === undefined ? found : context.testing?.history.nodeAt(request.project.id, path, found, at)
+      const node = await findByPath(context.store, request.project.id, path)
       if (node === undefined) throw new ServiceError(404, `nothing at ${path}`)
       if (node.kind === 'file') return fileBody(context, context.edge.originOf(request), node)
       return reply
         .type('application/json; charset=utf-8')
-        .send(await folderBody(context, context.edge.originOf(request), node, at))
+        .send(await folderBody(context, context.edge.originOf(request), node))
     },
   )
 
@@ -86,11 +81,9 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       const path = pathOf(request)
       if (path === '/') throw new ServiceError(400, 'the project root cannot be deleted')
       const projectId = request.project.id
-      const known = context.testing === undefined ? [] : await listTree(context.store, projectId, path)
       const now = context.now()
       const removed = await context.commits.run('removeTree', { projectId, path, now })
       if (removed.kind === undefined) throw new ServiceError(404, `nothing at ${path}`)
-      context.testing?.history.noteRemoved(known, context.now())
       context.blobs.collect(removed.blobs)
       if (removed.isDetached) context.detachedTrees.clear()
       context.tidying.ask()
@@ -125,16 +118,6 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
         },
-        preHandler: async (request) => {
-          if (request.body.file_type !== 'uri') return
-          const refusal = takeFault(context, request, 'refuse-uri')
-          if (refusal !== undefined)
-            throw new ServiceError(refusal.status ?? 400, 'file_type uri is not accepted')
-          const short = takeFault(context, request, 'short-copy')
-          if (short === undefined) return
-          const file = Buffer.alloc(short.bytes, '?').toString('base64')
-          request.body = { ...request.body, file_type: 'binary', file }
-        },
       },
       async (request, reply): Promise<FileBody> => {
         const { sources, ...content } = await receiveContent(context, request, request.body)
@@ -150,11 +133,10 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           now: context.now(),
           quota: quotaOf(request.limits),
         }).catch((error: unknown) => refuseTaken(context, file, error))
-        context.testing?.history.noteCreated(made, context.now())
         const { path, size, mimetype, blob: sha256 } = file
         logChange(context, request, 'stored', { path, size, mimetype, sha256, ...copiedFrom(sources) })
         void reply.code(201)
-        return fileBody(context, context.edge.originOf(request), made.at(-1)!)
+        return fileBody(context, context.edge.originOf(request), made)
       },
     )
   })

@@ -27,22 +27,17 @@ export function fileBody(
   }
 }
 
-/** The JSON of a Folder: text where it fits one page, else a stream. `at` asks for the children as of an earlier time. */
+/** The JSON of a Folder: text where it fits one page, else a stream. */
 export async function folderBody(
   context: ServiceContext,
   origin: string,
   folder: NodeRow,
-  at?: number,
 ): Promise<string | Readable> {
   const head = `{"ftype":"folder","name":${JSON.stringify(folder.name)},"entries":[`
   const now = context.now()
   const entriesOf = (rows: readonly ChildRow[]): string =>
     rows.map((row) => JSON.stringify(entryBody(context, origin, row, now))).join(',')
   const first = await listChildren(context.store, folder.id, '', firstRows)
-  if (at !== undefined && context.testing !== undefined) {
-    const rows = await readRest(context, folder, first)
-    return `${head}${entriesOf(context.testing.history.childrenAt(folder.id, rows, at))}]}`
-  }
   if (first.length < firstRows) return `${head}${entriesOf(first)}]}`
   return Readable.from(pages())
 
@@ -76,14 +71,4 @@ async function* followingPages(
     if (next.length > 0) yield next
     page = next
   }
-}
-
-async function readRest(
-  context: ServiceContext,
-  folder: NodeRow,
-  first: readonly ChildRow[],
-): Promise<ChildRow[]> {
-  const rows = [...first]
-  for await (const page of followingPages(context, folder, first)) rows.push(...page)
-  return rows
 }

@@ -22,7 +22,7 @@ interface Changes {
       readonly content?: WholeContent
       readonly quota?: Quota | undefined
     },
-  ): Promise<NodeRow[]>
+  ): Promise<NodeRow>
   removeTree(
     store: Store,
     argument: { readonly projectId: string; readonly path: string; readonly now: number },

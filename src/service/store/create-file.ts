@@ -20,25 +20,25 @@ export interface NewFile {
 }
 
 /**
- * Adds a file and the folders above it. Returns all nodes created, the file last. Throws ServiceError 400 if a parent is a
- * file, and a unique violation if the path is taken: the constraint decides which of two writers was first.
+ * Adds a file and the folders above it. Returns the file. Throws ServiceError 400 if a parent is a file, and a unique
+ * violation if the path is taken: the constraint decides which of two writers was first.
  */
 export async function createFile(
   store: Store,
   file: NewFile,
   now: number,
   insert: Insert = insertNode,
-): Promise<NodeRow[]> {
+): Promise<NodeRow> {
   const folder = folderOf(file.path)
   const { clockMs: modifiedAt, folderId } = await enterFolder(store, file.projectId, folder, now)
   // Usually the folder exists, and its id came with the clock.
-  const { parent, folders } =
+  const parent =
     folderId === undefined
       ? await ensureParents(store, file, modifiedAt, insert)
-      : { parent: { id: folderId, path: folder }, folders: [] }
+      : { id: folderId, path: folder }
   const node = { ...newNode(file.projectId, parent, nameOf(file.path), modifiedAt), ...contentOf(file) }
   await insert(store, node)
-  return [...folders, node]
+  return node
 }
 
 /** Walks up from the file to the first existing folder, and creates the missing ones below it. */
@@ -47,7 +47,7 @@ async function ensureParents(
   file: NewFile,
   modifiedAt: number,
   insert: Insert,
-): Promise<{ parent: NodeRow; folders: NodeRow[] }> {
+): Promise<NodeRow> {
   const missing: string[] = []
   let parent: NodeRow | undefined
   for (let path = folderOf(file.path); parent === undefined; path = folderOf(path)) {
@@ -56,13 +56,11 @@ async function ensureParents(
     if (parent === undefined && path === '/') throw new ServiceError(404, 'the project has no root folder')
     if (parent === undefined) missing.push(path)
   }
-  const folders: NodeRow[] = []
   for (const path of missing.reverse()) {
     parent = newNode(file.projectId, parent, nameOf(path), modifiedAt)
     await insert(store, parent)
-    folders.push(parent)
   }
-  return { parent, folders }
+  return parent
 }
 
 type Insert = (store: Store, node: NodeRow) => Promise<unknown>

@@ -60,18 +60,6 @@ const selectChildren = prepared((store, params: { folderId: string; after: strin
     .limit(params.limit),
 )
 
-/** A node and everything below it; an empty list if there is no node. */
-export async function listTree(store: Store, projectId: string, path: string): Promise<NodeRow[]> {
-  const top = await findByPath(store, projectId, path)
-  if (top === undefined) return []
-  const below = await live(store.selectFrom('nodes').selectAll())
-    .where('nodes.project_id', '=', projectId)
-    .where('nodes.path', '>', `${path}/`)
-    .where('nodes.path', '<', `${path}0`)
-    .execute()
-  return [...below, top]
-}
-
 /** The error for an upload to an existing path. */
 export function taken(kind: NodeRow['kind'], path: string): ServiceError {
   return new ServiceError(409, `a ${kind} already exists at ${path}; delete it first`)

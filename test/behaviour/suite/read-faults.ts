@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 
-import type { Fault, FaultTarget } from '../../../src/service/contract.ts'
+import type { Fault, FaultTarget } from '../../support/faults/fault.ts'
 import { patternedBytes } from '../../support/bytes.ts'
 import type { DocmountDoor } from '../../support/docmount-door.ts'
 import { waitUntil } from '../../support/wait-until.ts'

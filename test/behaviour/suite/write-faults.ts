@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest'
 
-import type { Fault, FaultTarget } from '../../../src/service/contract.ts'
+import type { Fault, FaultTarget } from '../../support/faults/fault.ts'
 import { patternedBytes } from '../../support/bytes.ts'
 import type { DocmountDoor } from '../../support/docmount-door.ts'
 import { waitUntil } from '../../support/wait-until.ts'

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Fault } from '../../../src/service/contract.ts'
+import type { Fault } from '../../support/faults/fault.ts'
 import { readBytes, setUpReading } from './reading-setup.ts'
 import type { ReadingSetup } from './reading-setup.ts'
 

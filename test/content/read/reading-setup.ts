@@ -12,13 +12,12 @@ import { fingerprintOf } from '../../../src/content/fingerprint.ts'
 import type { Version } from '../../../src/content/fingerprint.ts'
 import { PresignedUrls } from '../../../src/content/read/presigned-urls.ts'
 import type { Reader, Reading } from '../../../src/content/read/reader.ts'
-import type { Service } from '../../../src/service/contract.ts'
-import { startService } from '../../../src/service/index.ts'
 import { patternedBytes } from '../../support/bytes.ts'
+import { type FaultyService, startFaultyService } from '../../support/faults/faulty-service.ts'
 import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 
 export interface ReadingSetup {
-  readonly service: Service
+  readonly service: FaultyService
   readonly files: Files
   /** A folder that is gone afterwards. */
   readonly folder: string
@@ -46,10 +45,9 @@ setMaxListeners(0, never)
 
 export async function setUpReading(): Promise<ReadingSetup> {
   const temporary = await makeTemporaryFolder()
-  const service = await startService({
+  const service = await startFaultyService({
     dataDir: `${temporary.path}/service`,
     projects: ['acme'],
-    faults: true,
   })
   const client = createClient({ baseUrl: service.baseUrl, apiKey: await service.createKey('acme') })
   const files = client.files('acme')
@@ -150,7 +148,7 @@ export async function readAll(reading: Reading, stepBytes = 128 * 1024): Promise
 }
 
 /** The ranges of all downloads so far, as `[offset, length]`. */
-export function rangesOf(service: Service): (readonly [number, number])[] {
+export function rangesOf(service: FaultyService): (readonly [number, number])[] {
   return service.calls.flatMap(({ endpoint, range }) => {
     const match = endpoint === 'download' ? /bytes=(\d+)-(\d+)/.exec(range ?? '') : null
     return match === null ? [] : [[Number(match[1]), Number(match[2]) + 1 - Number(match[1])] as const]

@@ -20,8 +20,7 @@ export interface Nodes {
 export async function startNodes(options: Partial<ServiceOptions> = {}): Promise<Nodes> {
   const folder = await mkdtemp(join(tmpdir(), 'docmount-nodes-'))
   const database = await freshDatabase()
-  const start = (): Promise<TestService> =>
-    startTestService({ faults: false, ...options, dataDir: folder, database })
+  const start = (): Promise<TestService> => startTestService({ ...options, dataDir: folder, database })
   // At once: both make the tables.
   const [one, two] = await Promise.all([start(), start()])
   return {

@@ -92,7 +92,7 @@ test('contents that the database knows nothing of are somebody’s documents: th
   const told: string[] = []
   const log = { ...silentLog, error: (_fields: object, message?: string) => void told.push(message ?? '') }
   const database = await freshDatabase()
-  const misled = await startTestService({ faults: false, dataDir: nodes.folder, database, graceMs, log })
+  const misled = await startTestService({ dataDir: nodes.folder, database, graceMs, log })
   try {
     await expect.poll(() => told.join()).toContain('is it the database of this folder')
     expect(await objects()).toEqual(kept)

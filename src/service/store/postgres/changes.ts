@@ -87,7 +87,7 @@ async function putFile(
   store: Store,
   { file, now, content, quota }: ChangeArgument<'createFile'>,
   insert: (store: Store, node: NodeRow) => Promise<unknown>,
-): Promise<NodeRow[]> {
+): Promise<NodeRow> {
   await lockProject(store, { id: file.projectId })
   if (content !== undefined) await adopt(store, content, null)
   const made = await createFile(store, file, now, insert)

@@ -1,9 +1,9 @@
-// Which faults are switched on, and whom they hit. Knows no HTTP: `fault-hooks.ts` and the routes act on what it hands out.
+// Which faults are switched on, and whom they hit. Knows no HTTP: the hooks act on what it hands out.
 
-import type { Call, Fault, FaultTarget, Faults } from '../contract.ts'
+import type { Call, Fault, FaultTarget, Faults } from './fault.ts'
 
-export type FaultKind = Fault['kind']
-export type FaultOf<Kind extends FaultKind> = Extract<Fault, { kind: Kind }>
+type FaultKind = Fault['kind']
+type FaultOf<Kind extends FaultKind> = Extract<Fault, { kind: Kind }>
 
 interface Injected {
   readonly fault: Fault
@@ -31,8 +31,8 @@ export class FaultSwitch implements Faults {
   }
 
   /** The fault of this kind that hits this call, which counts as one of its times. Ask only where it would take effect. */
-  take<Kind extends FaultKind>(kind: Kind, call: Call): FaultOf<Kind> | undefined {
-    if (this.#injected.size === 0) return undefined
+  take<Kind extends FaultKind>(kind: Kind, call: Call | undefined): FaultOf<Kind> | undefined {
+    if (call === undefined) return undefined
     for (const injected of this.#injected) {
       const { fault, target } = injected
       if (fault.kind !== kind || !isTarget(target, call)) continue

@@ -1,5 +1,4 @@
-// The faults that need no route's help: delays, refusals, cut and slowed connections. Routes ask with `takeFault` for
-// the faults that they act out themselves: stale listings, expired links, ignored ranges, refused uris.
+// The faults of any request: delays, refusals, answers that come to nothing, cut and slowed connections.
 
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
@@ -7,28 +6,24 @@ import { request as ask } from 'node:http'
 import { Readable, Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ServiceContext } from '../context.ts'
-import { ServiceError } from '../service-error.ts'
-import { takeFault } from './noted-calls.ts'
+import { ServiceError } from '../../../src/service/service-error.ts'
+import { chunksOf, dropPayload, isSuccess } from './answers.ts'
+import type { FaultSwitch } from './fault-switch.ts'
 
-/** Registered right after the call log, so that a fault comes before authentication. `closing` ends delays early. */
-export function registerFaultHooks(
-  app: FastifyInstance,
-  context: ServiceContext,
-  closing: AbortSignal,
-): void {
+/** Registered before the routes, so that a fault comes before authentication. `closing` ends delays early. */
+export function registerFaultHooks(app: FastifyInstance, faults: FaultSwitch, closing: AbortSignal): void {
   // As many answers are held back at once as there are requests.
   setMaxListeners(0, closing)
   app.addHook('onRequest', async (request, reply) => {
-    const latency = takeFault(context, request, 'latency')
+    const latency = faults.take('latency', request.call)
     if (latency !== undefined) await sleep(latency.ms, undefined, { signal: closing }).catch(() => undefined)
-    const page = takeFault(context, request, 'page')
+    const page = faults.take('page', request.call)
     if (page !== undefined) {
       const { body, isSized, etag } = page
       if (etag !== undefined) void reply.header('etag', etag)
       return reply.type('text/html; charset=utf-8').send(isSized ? body : Readable.from([body]))
     }
-    const status = takeFault(context, request, 'status')
+    const status = faults.take('status', request.call)
     if (status === undefined) return undefined
     if (status.retryAfter !== undefined) void reply.header('retry-after', status.retryAfter)
     const errorMessage = `injected fault: status ${status.status}`
@@ -40,7 +35,7 @@ export function registerFaultHooks(
   app.addHook('onRequest', async (request, reply) => {
     const { method, url, headers } = request
     if (method !== 'DELETE' || headers['x-late'] === late) return undefined
-    const fault = takeFault(context, request, 'late-delete')
+    const fault = faults.take('late-delete', request.call)
     if (fault === undefined) return undefined
     const port = request.raw.socket.localPort
     const carryOut = async (): Promise<void> => {
@@ -57,19 +52,19 @@ export function registerFaultHooks(
 
   // In the hooks below a request whose connection was cut ends by `done` never being called.
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    const cut = takeFault(context, request, 'cut-request')
+    const cut = faults.take('cut-request', request.call)
     if (cut === undefined) done(null, payload)
     else if (hasBody(request)) done(null, cutBody(request, payload, cut.afterBytes))
     else request.raw.socket.destroy()
   })
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (takeFault(context, request, 'lost-answer') !== undefined) {
+    if (faults.take('lost-answer', request.call) !== undefined) {
       dropPayload(payload)
       request.raw.socket.destroy()
       return
     }
-    const error = takeFault(context, request, 'error-after-commit')
+    const error = faults.take('error-after-commit', request.call)
     if (error !== undefined) {
       dropPayload(payload)
       const body = JSON.stringify({ errorMessage: 'injected fault: error after commit' })
@@ -80,30 +75,18 @@ export function registerFaultHooks(
       done(null, body)
       return
     }
-    const cut = isSuccess(reply) ? takeFault(context, request, 'cut-response') : undefined
+    const cut = isSuccess(reply) ? faults.take('cut-response', request.call) : undefined
     if (cut !== undefined) {
       sendCut(request, reply, payload, cut.afterBytes).catch(() => request.raw.socket.destroy())
       return
     }
-    const drip = isSuccess(reply) ? takeFault(context, request, 'slow-drip') : undefined
+    const drip = isSuccess(reply) ? faults.take('slow-drip', request.call) : undefined
     if (drip === undefined) {
       done(null, payload)
       return
     }
     if (typeof payload === 'string') void reply.header('content-length', Buffer.byteLength(payload))
     done(null, Readable.from(dripped(chunksOf(payload), drip.bytesPerSecond, closing)))
-  })
-
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (request.call?.endpoint !== 'files' || !isSuccess(reply) || reply.statusCode === 204) return payload
-    const omit = takeFault(context, request, 'omit-fields')
-    const odd = request.method === 'GET' ? takeFault(context, request, 'odd-entries') : undefined
-    if (omit === undefined && odd === undefined) return payload
-    const fields = new Set<string>(omit?.fields)
-    const body = JSON.parse((await collect(payload)).toString()) as { entries?: unknown[] }
-    body.entries?.unshift(...(odd?.entries ?? []))
-    reply.removeHeader('content-length')
-    return JSON.stringify(body, (key, value: unknown) => (fields.has(key) ? undefined : value))
   })
 }
 
@@ -164,29 +147,4 @@ async function* dripped(
       yield chunk.subarray(at, at + dropBytes)
     }
   }
-}
-
-async function* chunksOf(payload: unknown): AsyncGenerator<Buffer> {
-  if (payload instanceof Readable) {
-    for await (const chunk of payload as AsyncIterable<Buffer | string>)
-      yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-  } else if (typeof payload === 'string') {
-    yield Buffer.from(payload)
-  } else if (Buffer.isBuffer(payload)) {
-    yield payload
-  }
-}
-
-async function collect(payload: unknown): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of chunksOf(payload)) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
-
-function dropPayload(payload: unknown): void {
-  if (payload instanceof Readable) payload.destroy()
-}
-
-function isSuccess(reply: FastifyReply): boolean {
-  return reply.statusCode < 300
 }
