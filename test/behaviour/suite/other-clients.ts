@@ -187,6 +187,8 @@ export const otherClients: Topic<DocmountDoor> = (it) => {
         (error: NodeJS.ErrnoException) => error.code,
       )
       await file.close()
+      // A close waits for no upload where saves came close upon each other, as those of the cases before may have.
+      await waitUntil('everything to be sent', async () => (await door.unsent()) === 0)
       const found = await door.testService.other.bytes(at('a.pdf'))
       if (refusal === undefined) expect(found.subarray(1).equals(old.subarray(1))).toBe(true)
       else expect([refusal, found.equals(changed)]).toEqual(['ESTALE', true])
