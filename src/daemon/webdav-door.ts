@@ -64,6 +64,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
       const late: Notifier = {
         attributesChanged: (ino) => notifier.attributesChanged(ino),
         contentChanged: (ino) => notifier.contentChanged(ino),
+        entryChanging: (parent, name) => notifier.entryChanging(parent, name),
         entryChanged: (parent, name) => notifier.entryChanged(parent, name),
         letGo: (nodes) => notifier.letGo(nodes),
         heard: () => notifier.heard(),

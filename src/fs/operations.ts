@@ -60,6 +60,11 @@ export interface Caller {
   readonly isDying?: boolean | undefined
   /** Tells if such a program still runs. Absent where nobody knows. */
   readonly isRunning?: ((program: string) => boolean) | undefined
+  /**
+   * False if its kernel may know another node by this name: it has not heard of a change yet, and has not asked for the name since.
+   * Absent for a door that keeps no names.
+   */
+  knows?(parent: number, name: string, ino: number): boolean
   readonly signal: AbortSignal
   /**
    * Memory that `read` may return its bytes in, if it returns them at once (no promise): the door has sent them before its next
@@ -212,6 +217,8 @@ export interface Notifier {
   attributesChanged(ino: number): void
   /** Content changed (attributes too); of a folder: its listing. */
   contentChanged(ino: number): void
+  /** The name is about to stand for something else, or to go. The function it returns is called after `entryChanged`. */
+  entryChanging(parent: number, name: string): () => void
   /** The name now stands for something else, appeared or is gone. */
   entryChanged(parent: number, name: string): void
   /** These are no longer of use: the door may `forget` them, and asks again when somebody wants them. Resolves when it was told. */
@@ -235,6 +242,7 @@ export interface LetGo {
 export const silentNotifier: Notifier = {
   attributesChanged() {},
   contentChanged() {},
+  entryChanging: () => () => {},
   entryChanged() {},
   async letGo() {},
   async heard() {},

@@ -31,10 +31,12 @@ export function invalidating(inner: Operations, notifier: Notifier): Operations 
     change: () => Promise<void> | void,
   ): Promise<void> {
     const ino = await find(parent, name, caller)
+    const end = notifier.entryChanging(parent, name)
     try {
       await change()
     } finally {
       notifier.entryChanged(parent, name)
+      end()
       if (ino !== undefined) {
         notifier.attributesChanged(ino)
         inner.forget(ino, 1)

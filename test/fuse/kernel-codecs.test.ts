@@ -24,6 +24,7 @@ import {
 } from '../../src/fuse/kernel/protocol-structs.ts'
 import { Reply } from '../../src/fuse/kernel/reply.ts'
 import { Request } from '../../src/fuse/kernel/request.ts'
+import { UnheardNames } from '../../src/fuse/kernel/unheard-names.ts'
 import type { Entry } from '../../src/fs/operations.ts'
 
 /** A request as the kernel would send it. */
@@ -38,7 +39,7 @@ function request(code: number, body: Uint8Array): Request {
   setU32(view, inHeader.gid, 100)
   setU32(view, inHeader.pid, 4242)
   bytes.set(body, inHeader.sizeOf)
-  return new Request({ bytes, view }, bytes.length)
+  return new Request({ bytes, view }, bytes.length, new UnheardNames())
 }
 
 const entry: Entry = {

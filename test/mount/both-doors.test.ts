@@ -4,7 +4,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
@@ -79,6 +79,26 @@ describe.skipIf(whyNoFuse() !== undefined).each(drivers)('docmount mount --drive
       if ((await bytes(from)) !== 'saved after the move') landed.push(from)
     }
     expect(landed).toEqual([])
+  })
+
+  it('MOVE over a document that a program renames before the service has answered: what is then saved there is there', async () => {
+    await ask('PUT', '/over.txt', { body: 'older' })
+    await ask('PUT', '/new.txt', { body: 'moved' })
+    // Their `ls` would tell the kernel.
+    for (const { pid } of programs) if (pid !== undefined) process.kill(-pid, 'SIGSTOP')
+    // While a program has it open, the older one can be opened once its name is gone.
+    const reader = await open(at('over.txt'))
+    expect((await reader.read({ position: 0 })).bytesRead).toBe(5)
+    const { faults } = testService.service
+    faults.inject({ kind: 'latency', ms: 2_000 }, { method: 'PUT', path: '/over.txt', times: 1 })
+    const moved = ask('MOVE', '/new.txt', { headers: { destination: '/over.txt' } })
+    await expect.poll(() => faults.hits).toBeGreaterThan(0)
+    await rename(at('over.txt'), at('renamed.txt'))
+    await writeFile(at('renamed.txt'), 'saved')
+    await moved
+    expect((await drive.ask('GET', '/renamed.txt')).text).toBe('saved')
+    expect(await bytes('renamed.txt')).toBe('saved')
+    await reader.close()
   })
 
   it('MOVE of a folder: likewise for what is in it', async () => {

@@ -96,6 +96,9 @@ export async function rename(
     if (target !== undefined && flags.noReplace) throw new ErrnoError('EEXIST', `${target.path} exists`)
     const move: Move = { node, from, to, name: newName, target }
     checkKinds(move)
+    // The kernel asks for the name again at ESTALE, and renames what it is told.
+    if (caller.knows?.(from.ino, name, node.ino) === false)
+      throw new ErrnoError('ESTALE', `${node.path}: another door changed this name meanwhile`)
     if (node.folder !== undefined) {
       if (await renameFolder(parts, move, caller)) return
       continue

@@ -5,10 +5,12 @@
 import type { LetGo, Notifier } from '../../fs/operations.ts'
 import { set64, setI32, setU32, viewOf } from './fields.ts'
 import { notifyCode } from './protocol-opcodes.ts'
+import { UnheardNames } from './unheard-names.ts'
 import { notifyInvalEntryOut, notifyInvalInodeOut, notifyPruneOut, outHeader } from './protocol-structs.ts'
 
 export class Notifications implements Notifier {
   readonly #send: (message: Uint8Array) => Promise<boolean>
+  readonly #unheard: UnheardNames
   /** Messages not sent yet, by kind and subject, so that each waits only once. Each resolves with true if the kernel took it. */
   readonly #waiting = new Map<string, Promise<boolean>>()
   /** The newest message: once it was sent, so were all before it. */
@@ -18,8 +20,9 @@ export class Notifications implements Notifier {
   /** True until the kernel refuses PRUNE, as Linux before 6.18 does. */
   #understandsPrune = true
 
-  constructor(send: (message: Uint8Array) => Promise<boolean>) {
+  constructor(send: (message: Uint8Array) => Promise<boolean>, unheard: UnheardNames = new UnheardNames()) {
     this.#send = send
+    this.#unheard = unheard
   }
 
   attributesChanged(ino: number): void {
@@ -31,8 +34,13 @@ export class Notifications implements Notifier {
     void this.#enqueue(`content ${ino}`, invalInode(ino, 0))
   }
 
+  entryChanging(parent: number, name: string): () => void {
+    return this.#unheard.begin(parent, name)
+  }
+
   entryChanged(parent: number, name: string): void {
-    void this.#enqueue(`entry ${parent} ${name}`, invalEntry(parent, name))
+    const end = this.#unheard.begin(parent, name)
+    void this.#enqueue(`entry ${parent} ${name}`, invalEntry(parent, name)).finally(end)
   }
 
   async heard(): Promise<void> {

@@ -7,6 +7,7 @@ import { getI64, getU32, getU64 } from './fields.ts'
 import { decodeName, endOfName } from './names.ts'
 import { inHeader } from './protocol-structs.ts'
 import { isRunning, programOf } from './program-of.ts'
+import type { UnheardNames } from './unheard-names.ts'
 
 /** Memory for the answer to a READ: the longest one, and the rest of the pages at its ends, which are checked whole. */
 const sharedReadBuffer = Buffer.allocUnsafeSlow(maxWriteBytes + 64 * 1024)
@@ -26,14 +27,16 @@ export class Request implements Caller {
   isReadOnly = false
 
   readonly #message: Message
+  readonly #unheard: UnheardNames
   readonly #length: number
   #abort: AbortController | undefined
   #isAborted = false
 
-  constructor(message: Message, length: number) {
+  constructor(message: Message, length: number, unheard: UnheardNames) {
     const { view } = message
     this.#message = message
     this.#length = length
+    this.#unheard = unheard
     this.opcode = getU32(view, inHeader.opcode)
     this.unique = getU64(view, inHeader.unique)
     this.nodeid = getU64(view, inHeader.nodeid)
@@ -69,6 +72,16 @@ export class Request implements Caller {
   /** Tells if a program (a value of `program`) still runs. */
   get isRunning(): (program: string) => boolean {
     return isRunning
+  }
+
+  /** False if the kernel may know another node by this name. */
+  knows(parent: number, name: string, ino: number): boolean {
+    return this.#unheard.knows(parent, name, ino)
+  }
+
+  /** The answer to a LOOKUP of `name` is this node; undefined: there is none. */
+  foundByName(name: string, ino: number | undefined): void {
+    this.#unheard.lookedUp(this.nodeid, name, ino)
   }
 
   abort(): void {

@@ -16,6 +16,7 @@ import type { Operation } from './operations/operation.ts'
 import { refusedWith } from './operations/table.ts'
 import { Reply } from './reply.ts'
 import { Request } from './request.ts'
+import { UnheardNames } from './unheard-names.ts'
 
 /** Opens the channel to a new mount. */
 export type Connect = (receive: Receive) => Channel
@@ -35,6 +36,7 @@ export class Session {
   /** Requests whose answer is a promise, by `unique`. */
   readonly #waiting = new Map<number, Request>()
   readonly #interrupts = new Interrupts((request) => this.#giveUp(request))
+  readonly #unheard = new UnheardNames()
   #setReady: (isAgreed: boolean) => void = () => {}
 
   constructor(connect: Connect, operations: Operations, log: Log, table: ReadonlyMap<number, Operation>) {
@@ -44,7 +46,7 @@ export class Session {
     this.ready = new Promise((resolve) => (this.#setReady = resolve))
     this.#channel = connect((message, length) => this.#receive(message, length))
     this.#reply = new Reply(this.#channel)
-    this.notifier = new Notifications((message) => this.#channel.notify(message))
+    this.notifier = new Notifications((message) => this.#channel.notify(message), this.#unheard)
     const answerAll = (): void => this.#answerAll()
     // A notification may wait for a kernel lock whose holder waits for our answer: answer, or the process could not exit.
     process.once('exit', answerAll)
@@ -67,7 +69,7 @@ export class Session {
   }
 
   #receive(message: Message, length: number): Promise<void> | undefined {
-    const request = new Request(message, length)
+    const request = new Request(message, length, this.#unheard)
     const operation = this.#table.get(request.opcode)
     if (operation !== undefined) return this.#ask(operation, request)
     this.#receiveOther(request)

@@ -91,6 +91,7 @@ export async function setUpTree(
   tree.notifier = {
     attributesChanged: (ino) => void told.push(`attributes ${pathOf(ino)}`),
     contentChanged: (ino) => void told.push(`content ${pathOf(ino)}`),
+    entryChanging: () => () => {},
     entryChanged: (parent, name) => void told.push(`entry ${pathIn(tree.nodes.get(parent), name)}`),
     // As the kernel does where nobody uses them.
     async letGo(nodes) {

@@ -31,7 +31,15 @@ function isFound(entry: Entry | NegativeEntry): entry is Entry {
 
 export const lookup: Operation = operation({
   isReadOnly: readOnly,
-  call: (operations, request) => operations.lookup(request.nodeid, request.knownName(0), request),
+  call(operations, request) {
+    const name = request.knownName(0)
+    const found = operations.lookup(request.nodeid, name, request)
+    const note = (entry: Entry | NegativeEntry): Entry | NegativeEntry => {
+      request.foundByName(name, entry.attributes?.ino)
+      return entry
+    }
+    return found instanceof Promise ? found.then(note) : note(found)
+  },
   answer(reply, entry) {
     if (isFound(entry)) return answerEntry(reply, entry)
     if (entry.entryTtlMs <= 0) return reply.error(constants.errno.ENOENT)
