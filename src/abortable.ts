@@ -1,6 +1,6 @@
-// Waiting that can be given up without ending what is waited for.
+// A wait that can be given up while the work behind it goes on.
 
-/** The promise's outcome, or the signal's reason as soon as it is aborted; the work behind the promise goes on. */
+/** Settles as `promise` does; rejects with the signal's reason as soon as that is aborted. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => {})

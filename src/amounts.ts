@@ -1,6 +1,6 @@
-// Amounts in words, as every door to a person writes them.
+// Byte counts and durations as text for people, the same in every message and page.
 
-/** The short form for people: `1.2 GiB`. */
+/** Returns `1 byte`, `512 bytes`, `1.2 GiB`. */
 export function formatBytes(bytes: number): string {
   if (bytes === 1) return '1 byte'
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
@@ -13,7 +13,7 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${value} bytes` : `${value.toFixed(1)} ${units[unit]}`
 }
 
-/** `4 s`, `3 min`, `2 h 5 min`. */
+/** Returns `4 s`, `3 min`, `2 h 5 min`; at least `1 s`. */
 export function secondsText(seconds: number): string {
   if (seconds < 99.5) return `${Math.max(1, Math.round(seconds))} s`
   const minutes = Math.round(seconds / 60)

@@ -5,12 +5,12 @@ export interface BackoffLimits {
   readonly longestMs: number
 }
 
-/** Milliseconds after so many attempts (from 1): doubling up to the longest. */
+/** Returns the wait in milliseconds after `attempts` failures (at least 1): doubled each time, up to `longestMs`. */
 export function doubledMs(attempts: number, limits: BackoffLimits): number {
   return Math.min(limits.longestMs, limits.firstMs * 2 ** (attempts - 1))
 }
 
-/** The same, half of it by chance, so that many do not come at once. */
+/** Returns between half and all of `doubledMs`, at random, so that many clients do not retry at the same moment. */
 export function doublingMs(attempts: number, limits: BackoffLimits, random: () => number): number {
   const full = doubledMs(attempts, limits)
   return full / 2 + (full / 2) * random()

@@ -1,4 +1,4 @@
-// Environment of the programs that we start. Ours may hold keys, and theirs can be read for as long as they run.
+// Environment of programs that docmount starts, without its own keys: it can be read for as long as a process runs.
 
 const secrets: readonly string[] = [
   'DOCMOUNT_API_KEY',
@@ -8,7 +8,7 @@ const secrets: readonly string[] = [
   'AWS_CONTAINER_AUTHORIZATION_TOKEN',
 ]
 
-/** All but our keys. The password of the database stays: what matches for the service reads from there. */
+/** Returns `env` without the keys. The database's password stays: the service's matching process connects with it. */
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)))
 }

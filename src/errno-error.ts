@@ -1,6 +1,6 @@
-// An error that `content/` or `fs/` decided itself and that already has its POSIX name.
+// An error that `content/` or `fs/` raises itself, with the POSIX errno that the kernel is to get.
 
-/** Carries an errno by name, like Node's own system errors do. `errnoOf` passes the name on to the kernel. */
+/** Carries an errno by name, as Node's system errors do. `fs/errno-of.ts` passes it on to the kernel. */
 export class ErrnoError extends Error {
   override readonly name = 'ErrnoError'
   /** `ENOENT`, `ENOTEMPTY`, … */
@@ -12,7 +12,7 @@ export class ErrnoError extends Error {
   }
 }
 
-/** The sentence alone: to a person an errno in front of it says nothing. */
+/** Returns the message without the errno in front of it, which means nothing to most people. */
 export function withoutErrno(message: string): string {
   return message.replace(/^(?:E[A-Z\d]+: )+/, '')
 }

@@ -1,5 +1,5 @@
-// The one shape of a logger, taken by every layer, so that none below `daemon/` depends on a logging package.
-// pino's logger fits it as it is. Keys and presigned URLs are never put into `fields`.
+// The logger's interface for every layer, so that none below `daemon/` depends on a logging package. pino's logger
+// implements it. Keys and presigned URLs are never put into `fields`.
 
 /** A structured logger: `fields` for machines, `message` for people. */
 export interface Log {
@@ -9,5 +9,5 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-/** Says nothing: the default of every library entry point. */
+/** Discards everything: the default of every library entry point. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }

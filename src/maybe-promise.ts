@@ -1,4 +1,4 @@
-// Answers that are there at once stay so.
+// Values that are there at once or come later: `andThen` uses those that are there in the same turn of the event loop.
 
 export type MaybePromise<T> = T | Promise<T>
 

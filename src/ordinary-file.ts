@@ -1,17 +1,17 @@
-// Files that are read again whenever what they hold is needed: settings, keys, certificates, passwords.
+// Files that are read more than once: settings, keys, certificates, passwords.
 
 import type { Stats } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 
-/** As text. Throws the system's error, and of what is no ordinary file one in words about "it". */
+/** Returns the file as text. Throws the system's errors, and those of `checkOrdinary`, which call the file "it". */
 export async function readOrdinary(file: string): Promise<string> {
   checkOrdinary(await stat(file), 'it')
   return readFile(file, 'utf8')
 }
 
 /**
- * Throws of what is no ordinary file; `subject` begins the sentence. A pipe or a device would be waited for, perhaps for ever,
- * and what it gave once it does not give to the next who asks.
+ * Throws unless the file is an ordinary one; the message begins with `subject`. Reading a pipe or a device may block for ever,
+ * and a second read does not return the same content.
  */
 export function checkOrdinary(stats: Stats, subject: string): void {
   if (stats.isDirectory()) throw Object.assign(new Error(`${subject} is a folder`), { code: 'EISDIR' })

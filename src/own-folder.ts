@@ -1,5 +1,5 @@
-// Ownership check of a folder. Another user who can write to it could put a link in the place of a file, and so have
-// another file emptied.
+// Ownership check of a folder. Another user who can write to it could replace a file by a link, so that docmount overwrites
+// the link's target.
 
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,9 +9,8 @@ const writableByOthers = 0o022
 const sticky = 0o1000
 
 /**
- * Why a folder in which all is made by us, and by nobody else, cannot be used: a sentence that says what to do. Undefined where it
- * can, and where it cannot be looked at, which its users say better. Looks at what is in it, too: it may have been put there while
- * others could.
+ * Returns why a folder that only docmount writes to is unsafe, as a sentence that says what to do; undefined if it is safe, or
+ * cannot be read (its user reports that better). Its entries are checked, too: they may date from a time when others could write.
  */
 export function whyNotOurs(folder: string): string | undefined {
   try {
@@ -24,8 +23,8 @@ export function whyNotOurs(folder: string): string | undefined {
 
 function foreignIn(folder: string): string | undefined {
   const us = process.geteuid?.()
-  // A link to it is as good as the folder where it is our own.
-  const [entry, stats] = [lstatSync, statSync].map((look) => look(folder, { throwIfNoEntry: false }))
+  // `folder` may be a link: both the link and its target have to be ours.
+  const [entry, stats] = [lstatSync, statSync].map((stat) => stat(folder, { throwIfNoEntry: false }))
   if (us === undefined || entry === undefined || stats === undefined) return undefined
   if (entry.uid !== us || stats.uid !== us) return `${folder} belongs to another user`
   if ((stats.mode & writableByOthers) !== 0)
@@ -40,7 +39,7 @@ function foreignIn(folder: string): string | undefined {
   return undefined
 }
 
-/** The same of a folder in which others may have folders, too, but cannot touch ours. */
+/** Returns why a shared folder such as `/tmp` is unsafe; undefined if other users cannot replace our entries in it. */
 export function whyNotSafe(folder: string): string | undefined {
   const us = process.geteuid?.()
   const stats = statSync(folder, { throwIfNoEntry: false })

@@ -1,6 +1,6 @@
-// JSON that may have been damaged since it was written, or that a person wrote.
+// Parsing of JSON that may be damaged, or that a person wrote.
 
-/** Undefined where the text is no JSON. */
+/** Returns the parsed value; undefined for a text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

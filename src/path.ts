@@ -1,19 +1,19 @@
-// Paths in a project: absolute, `/` between names.
+// Paths in a project: absolute, with `/` between names and none at the end.
 
-/** A name has at most so many bytes of UTF-8 (Linux: NAME_MAX). */
+/** The longest name of a file, in bytes of UTF-8 (NAME_MAX on Linux). */
 export const nameMaxBytes = 255
 
-/** The last name; empty for the root. */
+/** Returns the last name of a path; empty for the root. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** The folder it is in; the root is in itself. */
+/** Returns the parent folder; that of the root is the root. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf('/')))
 }
 
-/** Every folder that it is in, the nearest first, without the root. */
+/** Returns every folder above a path, nearest first, without the root. */
 export function foldersAbove(path: string): string[] {
   const above: string[] = []
   for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
@@ -26,12 +26,12 @@ export function isAtOrUnder(path: string, folder: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`)
 }
 
-/** The path of a name in a folder. */
+/** Returns the path of `name` in `folder`. */
 export function pathBelow(folder: string, name: string): string {
   return folder === '/' ? `/${name}` : `${folder}/${name}`
 }
 
-/** At most so many bytes of UTF-8, without half a character at the end. */
+/** Returns as many whole characters of `name` as fit into `bytes` bytes of UTF-8. */
 export function cutTo(name: string, bytes: number): string {
   if (Buffer.byteLength(name) <= bytes) return name
   let kept = ''

@@ -1,17 +1,17 @@
-// Names and words of others, before a terminal sees them: it would obey control characters. All of Unicode's are meant, also
-// those from U+0080 on, which JSON leaves as they are.
+// Text from outside (names, messages) made safe for a terminal, which would obey its control characters: also those from U+0080
+// to U+009F, which JSON does not escape.
 
-/** On one line: control characters become `?`, as `ls` shows them. */
+/** Returns text for one line: each control character becomes `?`, as in `ls`. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '?')
 }
 
-/** Of text that has lines and columns of its own. */
+/** Returns text as `printable` does, but keeps its line breaks and tabs. */
 export function printableLines(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '?')
 }
 
-/** JSON that says the same, and holds no control characters but those between its values. */
+/** Returns equal JSON with U+007F to U+009F escaped. */
 export function printableJson(json: string): string {
   return json.replaceAll(/[\u007f-\u009f]/g, (unit) => `\\u00${unit.charCodeAt(0).toString(16)}`)
 }

@@ -1,6 +1,6 @@
-// Takes secrets out of text that is about to be written down. The last line of defence: callers do not log them at all.
+// Removes secrets from text before it is logged. A last line of defence: callers never pass secrets on purpose.
 
-/** Cuts the query off every URL (a presigned URL's signature lives there) and the value of an API key header. */
+/** Removes the query of every URL (the signature of a presigned one) and the value of every `x-api-key` header. */
 export function redact(text: string): string {
   return text
     .replace(/(https?:\/\/[^\s"'\\?<>]+)\?[^\s"'\\<>]*/g, '$1?[redacted]')

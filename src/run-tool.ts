@@ -1,12 +1,12 @@
-// Runs one of this system's tools (systemctl, secret-tool, notify-send, …) and waits for its end: from `/`, never from inside a
-// drive, and in the language of whoever reads what it says. Programs that mount and unmount are run by
-// `fuse/run-program.ts`, which a drive that hangs cannot hold.
+// Runs one of this system's tools (systemctl, secret-tool, notify-send, …) and waits for its end. Its working folder is `/`, so
+// that it never keeps a drive busy; it inherits the user's locale. Programs that mount and unmount are run by
+// `fuse/run-program.ts`, which a drive that hangs cannot block.
 
 import { execFile } from 'node:child_process'
 import { childEnvironment } from './child-environment.ts'
 
 export interface ToolEnded {
-  /** Null when a signal or the time limit ended it. */
+  /** Exit code; null if a signal or the time limit ended it. */
   readonly code: number | null
   readonly signal: NodeJS.Signals | undefined
   readonly stdout: string
@@ -14,8 +14,9 @@ export interface ToolEnded {
 }
 
 /**
- * `input` is what it reads, nothing by default; after `limitMs`, 20 s by default, it is killed. Rejects with ENOENT where it is
- * not installed, with the system's error where it cannot be started, and where it says more than 1 MiB.
+ * Runs `program` with `input` on its stdin (default: empty), and kills it after `limitMs` (default: 20 s). Resolves whatever the
+ * exit code. Rejects with ENOENT if it is not installed, with the system's error if it cannot be started, and if it prints more
+ * than 1 MiB.
  */
 export function runTool(
   program: string,
@@ -33,7 +34,7 @@ export function runTool(
         else resolve({ code, signal, stdout, stderr })
       },
     )
-    // It may end without reading.
+    // EPIPE: the program may end without reading its input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

@@ -1,6 +1,6 @@
-// Where a thread's program is: beside the module that starts it, compiled or not as that one is.
+// Location of the program of a worker thread or process: beside the module that starts it.
 
-/** The URL of `name` in the folder of `moduleUrl`, with the same extension. */
+/** Returns the URL of `name` beside the module `moduleUrl`: `.ts` if that is source, `.js` if it is compiled. */
 export function siblingFile(moduleUrl: string, name: string): URL {
   return new URL(`./${name}${moduleUrl.endsWith('.ts') ? '.ts' : '.js'}`, moduleUrl)
 }

@@ -1,9 +1,9 @@
-// A small file that is never seen half written, and is on disk when it is told of: written beside, synced, and renamed.
+// Atomic, durable writes of small files: written to `FILE.new`, synced, and renamed.
 
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Readers find all of `content` or all of what was there, also after a power cut. Readable by the owner alone; one writer at a time. */
+/** Replaces a file: readers find the old content or the new one, also after a power cut. Mode 0600; one writer at a time. */
 export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   const draft = await open(`${file}.new`, 'w', 0o600)
   try {
@@ -16,7 +16,7 @@ export async function writeWhole(file: string, content: string | Uint8Array): Pr
   await syncFolder(dirname(file))
 }
 
-/** Names made, changed and removed in the folder so far are on disk when it resolves. */
+/** Syncs a folder: names made, renamed and removed in it so far are on disk when it resolves. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -1,4 +1,4 @@
-// Reads an answer's body into memory, never more than a bound: JSON, or the few words of an error.
+// Reads the body of a response into memory, up to a limit: JSON, or the message of an error.
 
 import { ApiError, NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
@@ -9,18 +9,18 @@ import type { Answer } from '../world/transport.ts'
 const errorBodyBytes = 64 * 1024
 const longestErrorMessage = 500
 
-/** Entries of one list: a listing without an end must not fill the memory. */
+/** Limit of the elements in all lists of one response, so that an endless listing does not fill the memory. */
 const mostElements = 2_000_000
 
 export interface JsonBounds {
   readonly maxBytes: number
-  /** Told whenever a piece came. */
+  /** Called whenever a piece of the body has come. */
   readonly onProgress: () => void
 }
 
 /**
- * The whole body as parsed JSON, undefined for an empty one. Throws NetworkError: "cut" for JSON that ends too early,
- * "protocol" for anything else.
+ * Returns the whole body as parsed JSON, undefined for an empty one. Throws NetworkError: "cut" for JSON that ends too early,
+ * "protocol" for a body that is too long or not JSON.
  */
 export async function readJson(
   call: CallDescription,
@@ -44,9 +44,9 @@ export async function readJson(
     return json.end()
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    // Not kept as the cause: V8 quotes the text, which may hold presigned URLs.
+    // The SyntaxError is not set as `cause`: V8 quotes the text in it, which may contain presigned URLs.
     const type = answer.header('content-type') ?? 'no content type'
-    // A proxy that loses the rest and closes in good order leaves half an answer.
+    // JSON that a proxy cut short and closed in good order.
     if (/\bjson\b/i.test(type)) throw new NetworkError(call, 'cut', 'the JSON of the answer is not whole')
     throw new NetworkError(
       call,
@@ -56,14 +56,14 @@ export async function readJson(
   }
 }
 
-/** Success, whatever its body says, unless it is a page: that is a portal's in between. Throws NetworkError "protocol". */
+/** Reads and ignores the body of a success. Throws NetworkError "protocol" for HTML, which a captive portal sent. */
 export async function acceptAny(call: CallDescription, answer: Answer): Promise<void> {
   await drain(answer)
   if (!/^text\/html\b/i.test(answer.header('content-type') ?? '')) return
   throw new NetworkError(call, 'protocol', `answered with a page (${answer.status}); is the base URL right?`)
 }
 
-/** The error an unsuccessful answer stands for. `secrets` are blotted out wherever the service repeats them. */
+/** Returns the error for an unsuccessful response. `secrets` are removed from the service's message. */
 export async function readError(
   call: CallDescription,
   answer: Answer,
@@ -77,41 +77,41 @@ export async function readError(
     return new NetworkError(call, 'protocol', redirectMessage(status, answer.header('location')))
   }
   const retryAfterMs = retryAfterMsOf(answer.header('retry-after'), now)
-  const { words, isServices } = await errorOf(answer)
-  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), words ?? statusText(status))
-  return new ApiError(call, status, message, retryAfterMs, isServices)
+  const { errorMessage, isFromService } = await errorOf(answer)
+  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), errorMessage ?? statusText(status))
+  return new ApiError(call, status, message, retryAfterMs, isFromService)
 }
 
-/** Reads a body of no interest to its end, so that the connection can be used again. Never throws. */
+/** Reads and ignores up to 64 KiB of body, so that the connection can be used again. Never throws. */
 export async function drain(answer: Answer): Promise<void> {
-  // The status has been seen: what becomes of the body changes nothing.
+  // Ignored: the caller decides by the status alone.
   await readBytes(answer, errorBodyBytes).catch(() => undefined)
 }
 
-/** Says where to, without path and query: those may hold a signature. */
+/** Returns a message with the target's origin only: path and query may hold a signature. */
 function redirectMessage(status: number, location: string | undefined): string {
   const origin = location !== undefined && URL.canParse(location) ? new URL(location).origin : 'elsewhere'
   return `${status} redirect to ${origin}, which is not followed; is the base URL right?`
 }
 
-/** The words of the body, and whether it may be the service's own at all: JSON, or nothing. */
-async function errorOf(answer: Answer): Promise<{ words: string | undefined; isServices: boolean }> {
+/** Returns the message in the body, and if the service itself may have sent it: anything but HTML. */
+async function errorOf(answer: Answer): Promise<{ errorMessage: string | undefined; isFromService: boolean }> {
   try {
     const body = await readBytes(answer, errorBodyBytes)
-    if (body?.length === 0) return { words: undefined, isServices: true }
+    if (body?.length === 0) return { errorMessage: undefined, isFromService: true }
     const parsed: unknown = JSON.parse(body === undefined ? '' : textOf([body]))
-    return { words: wordsOf(parsed), isServices: true }
+    return { errorMessage: messageIn(parsed), isFromService: true }
   } catch {
-    // The status is the answer; its words are only help.
-    return { words: undefined, isServices: !isHtml(answer) }
+    // Ignored: the status is known, and a message only adds to it.
+    return { errorMessage: undefined, isFromService: !isHtml(answer) }
   }
 }
 
-function wordsOf(parsed: unknown): string | undefined {
+function messageIn(parsed: unknown): string | undefined {
   if (typeof parsed !== 'object' || parsed === null || !('errorMessage' in parsed)) return undefined
   const { errorMessage } = parsed
   if (typeof errorMessage !== 'string') return undefined
-  // One line, and nothing a terminal would obey.
+  // One line without control characters.
   const line = errorMessage.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
   return line === '' ? undefined : line.slice(0, longestErrorMessage)
 }

@@ -1,6 +1,6 @@
-// A limit on the bytes per second of one direction: a token bucket that is drawn from in the order of asking.
+// A limit on the bytes per second of one direction. Streams that share it take turns, piece by piece.
 
-/** Pieces a second: as short as the wait of whoever is next, and no deadline runs out between two of them. */
+/** Pieces per second: so many that other streams wait a moment only, and no deadline passes between two pieces. */
 const piecesPerSecond = 16
 
 export interface BandwidthOptions {
@@ -11,13 +11,13 @@ export interface BandwidthOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
-/** Shared by all who send, or by all who receive. */
+/** One per direction and client: shared by all uploads, or by all downloads and other responses. */
 export class Bandwidth {
   readonly #bytesPerMs: number
   readonly #pieceBytes: number
   readonly #now: () => number
   readonly #wait: (ms: number, signal: AbortSignal) => Promise<unknown>
-  /** When all that was let through so far has had its time. */
+  /** Time (of `now`) at which the bytes reserved so far are through. */
   #freeAtMs = Number.NEGATIVE_INFINITY
 
   constructor(options: BandwidthOptions) {
@@ -27,7 +27,7 @@ export class Bandwidth {
     this.#wait = options.wait
   }
 
-  /** The same bytes, in pieces, none earlier than the limit allows. Throws AbortError while it waits. */
+  /** Yields the same bytes in pieces, none earlier than the limit allows. `onPiece` is called before each. Throws the signal's reason. */
   async *pace(
     chunks: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
@@ -44,6 +44,7 @@ export class Bandwidth {
     }
   }
 
+  /** Reserves time for `bytes`; returns the milliseconds to wait before they may pass. */
   #reserve(bytes: number): number {
     const now = this.#now()
     const startsAtMs = Math.max(now, this.#freeAtMs)

@@ -1,5 +1,5 @@
-// One call to the service, from key to parsed answer: attempts, deadline, the renewal of a refused key, the record of
-// every attempt. Knows endpoints by method and target only; what they mean is in files.ts and tables.ts.
+// One call to the service, from key to parsed response: attempts, deadline, renewal of a refused key, a record of every
+// attempt. Endpoints are only method and target here; their meaning is in files.ts and tables.ts.
 
 import { sleep } from '../world/clock.ts'
 import { acceptAny, drain, readError, readJson } from './answer-body.ts'
@@ -11,55 +11,55 @@ import type { CallDescription } from './errors.ts'
 import type { KeyHolder } from './key-holder.ts'
 import { withRetry } from './retry.ts'
 import type { Repeatable } from './retry.ts'
-import { sendAlone, sendBehindDelete, type Send, type Way } from './send.ts'
+import { sendAlone, sendBehindDelete, type Send, type SendContext } from './send.ts'
 import { bodyLengthOf, type Answer, type TransportRequest } from '../world/transport.ts'
 import type { CallOptions } from './types.ts'
 import type { Log } from '../log.ts'
 
-/** A request body, made anew for every attempt. */
+/** A request body, opened once per attempt. */
 export interface RequestBody {
-  /** Bytes, for Content-Length. */
+  /** Bytes, sent as Content-Length. */
   readonly length: number
-  /** `onProgress` is told whenever the connection took a piece; `signal` aborts when the attempt has ended. */
+  /** Returns the content. It calls `onProgress` whenever the connection took a piece, and stops when `signal` aborts: the attempt ended. */
   open(signal: AbortSignal, onProgress: () => void): string | AsyncIterable<Uint8Array>
 }
 
 export interface CallSpec {
   readonly method: TransportRequest['method']
-  /** The place as messages and records call it: a document's path, or the target. */
+  /** Path for messages and records: a document's path, or the target. */
   readonly path: string
   /** Path and query after the base URL, encoded. */
   readonly target: string
   readonly body?: RequestBody
   /**
-   * The first attempt goes out right behind a DELETE of the same target, on its connection; the body is in memory
-   * then. The answer to the DELETE counts only where it failed and this was refused for that (409), and where it is
-   * still to be carried out (202): then the call rejects with its error.
+   * Sends a DELETE of the same target right before the first attempt, on the same connection; the body is held in memory
+   * then. The call rejects with the DELETE's error in two cases: the DELETE failed and this call got 409 because of it,
+   * or the DELETE was answered with 202, so that it may still remove the new document.
    */
   readonly isBehindDelete?: boolean
   readonly repeatable: Repeatable
   readonly options: CallOptions | undefined
-  /** Milliseconds, where the options say nothing. */
+  /** Deadline in milliseconds if `options` give none. */
   readonly deadlineMs?: number
-  /** The deadline is time without progress of the body, not time for the whole call. */
+  /** True: the deadline counts from the body's last progress, not from the call's start. */
   readonly isDeadlineForProgress?: boolean
   readonly maxAnswerBytes?: number
-  /** It is done when it is answered, or not: 202 (accepted) is no success. */
+  /** True: 202 (accepted, not carried out yet) is an error. */
   readonly isDoneAtOnce?: boolean
-  /** Success is all that counts: whatever the body says is thrown away. */
+  /** True: the body of a success is discarded, whatever it is. */
   readonly isAnswerIgnored?: boolean
-  /** Statuses besides 2xx that mean success. */
+  /** Returns true for a status other than 2xx that means success at this attempt. */
   isDone?(status: number, attempt: number): boolean
 }
 
-export interface CallerOptions extends Way {
+export interface CallerOptions extends SendContext {
   readonly origin: string
-  /** Path of the base URL without a slash at its end. */
+  /** Path of the base URL, without a slash at the end. */
   readonly basePath: string
   readonly keys: KeyHolder
   readonly userAgent: string
   readonly deadlineMs: number
-  /** For bodies that stream. */
+  /** Limit for request bodies that are streamed; undefined: none. */
   readonly bandwidth: Bandwidth | undefined
   readonly log: Log
 }
@@ -74,10 +74,10 @@ interface Attempt {
   readonly deadline: Deadline
 }
 
-/** Makes a call and gives its parsed answer, undefined for an empty one. Throws ApiError, NetworkError. */
+/** Makes a call; returns its parsed response, undefined for an empty one. Throws ApiError, NetworkError. */
 export type Caller = (spec: CallSpec) => Promise<unknown>
 
-/** One for all: making one captures a stack, which costs as much as a call's bookkeeping. */
+/** Abort reason of every attempt. One shared object: a new DOMException captures a stack, which is slow. */
 const attemptEnded = new DOMException('the attempt has ended', 'AbortError')
 const defaultAttempts = 4
 const defaultMaxAnswerBytes = 64 * 1024 * 1024
@@ -117,7 +117,7 @@ export function createCaller(caller: CallerOptions): Caller {
   }
 }
 
-/** A 401 may only mean that the key was rotated: one more try with the new one. */
+/** Makes one attempt; after a 401 reads the key again, since it may have been rotated, and repeats with the new one. */
 async function attemptWithKey(made: Attempt): Promise<unknown> {
   const { caller, spec, attempt } = made
   const key = await caller.keys.current()
@@ -136,7 +136,7 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
   const { caller, spec, call, attempt, deadline } = made
   const { clock } = caller.world
   const startedAt = clock.monotonic()
-  // Only who feeds a body is told.
+  // Aborts the source of the request body, if there is one.
   const ended = spec.body === undefined ? undefined : new AbortController()
   const watch = spec.options?.watch
   const onProgress = (): void => {
@@ -169,11 +169,11 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
       const isTaken = error instanceof ApiError && error.status === 409
       throw (isTaken ? deleted : undefined) ?? error
     })
-    // A delete that is still to come takes what was stored.
+    // A DELETE that is carried out later (202) would remove the document just stored.
     if (isOnlyAccepted(deleted)) throw deleted
     return outcome
   } finally {
-    // The service may answer before it has read the body (an early 409): whoever feeds the body must stop.
+    // The service may answer before it has read the whole body (an early 409): its source must stop.
     ended?.abort(attemptEnded)
     const elapsedMs = clock.monotonic() - startedAt
     caller.onRequest?.({ kind: 'api', ...call, status, attempt, elapsedMs, bytes })
@@ -188,7 +188,7 @@ function bodyOf(
 ): string | AsyncIterable<Uint8Array> {
   const content = body.open(signal, onProgress)
   if (bandwidth === undefined || typeof content === 'string') return content
-  // To wait for one's turn is progress, too.
+  // Waiting for bandwidth counts as progress, so that it does not run into the deadline.
   return bandwidth.pace(content, signal, onProgress)
 }
 

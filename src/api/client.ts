@@ -1,4 +1,4 @@
-// The typed client of the Project Document Service: HTTP in, objects out. Knows no filesystem, keeps no cache.
+// The typed client of the Project Document Service: HTTP in, objects out. Independent of file systems; no cache.
 
 import { sleep } from '../world/clock.ts'
 import type { NetworkSettings } from '../world/network.ts'
@@ -20,11 +20,11 @@ export interface ClientOptions {
   /** The service root, `/api` included: `https://host/api`. */
   readonly baseUrl: string
   readonly apiKey: KeySource
-  /** Connections per host, for calls and for downloads each. Default 32. */
+  /** Most connections per host: as many for calls, and as many for downloads. Default 32. */
   readonly connections?: number
   /** Milliseconds for a JSON call, retries included. Default 30,000. Uploads and reconciliation have their own. */
   readonly deadlineMs?: number
-  /** Bytes of bodies that go out in a second, and as many that come in. Default: no limit. */
+  /** Limit of body bytes per second, for uploads and downloads each. Default: none. */
   readonly bytesPerSecond?: number
   readonly onRequest?: (record: RequestRecord) => void
   readonly userAgent?: string
@@ -36,17 +36,17 @@ export interface ClientOptions {
 }
 
 export interface Client {
-  /** The projects the key may see. Throws ApiError, NetworkError. */
+  /** Returns the projects that the key may see. Throws ApiError, NetworkError. */
   projects(options?: CallOptions): Promise<readonly Project[]>
-  /** Throws InputError for a name no URL can carry. Asks the service nothing. */
+  /** Returns the project's files, without a request. Throws InputError for a name that no URL can contain. */
   files(project: string): Files
-  /** Throws InputError for a name no URL can carry. Asks the service nothing. */
+  /** Returns the project's tables, without a request. Throws InputError for a name that no URL can contain. */
   tables(project: string): Tables
   /** Closes every connection; calls under way fail. */
   close(): Promise<void>
 }
 
-/** Connects at the first call. Throws InputError for a base URL that is none, SettingError for network settings that cannot be. */
+/** Returns a client, which connects at its first call. Throws InputError for a bad base URL, SettingError for bad network settings. */
 export function createClient(options: ClientOptions): Client {
   const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest, bytesPerSecond } = options
   const { world = realWorld() } = options
@@ -102,7 +102,7 @@ function parseBaseUrl(text: string): { origin: string; basePath: string } {
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new InputError('the base URL must look like https://host/api')
   }
-  // A user name, a query or a fragment would silently not be sent.
+  // Refused, because a user name, query or fragment would be dropped without notice.
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new InputError('the base URL must be scheme, host and path only: https://host/api')
   }

@@ -1,4 +1,4 @@
-// An answer's body as it was before it was compressed. No compression is asked for; some gateways compress all the same.
+// Decompression of response bodies. docmount requests no compression, but some gateways compress all the same.
 
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
@@ -13,7 +13,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 }
 
-/** Of the coded body only: its length, and the version of it. */
+/** Headers that describe the compressed body, and are removed with the compression. */
 const headersOfCodedBody: ReadonlySet<string> = new Set(['content-length', 'content-encoding', 'etag'])
 
 function codingOf(answer: Answer): string | undefined {
@@ -25,7 +25,7 @@ export function isEncoded(answer: Answer): boolean {
   return codingOf(answer) !== undefined
 }
 
-/** The same answer with a plain body. Throws NetworkError "protocol" for a coding nobody knows. */
+/** Returns the response with a plain body. Throws NetworkError "protocol" for an unknown coding. */
 export function decoded(call: CallDescription, answer: Answer): Answer {
   const coding = codingOf(answer)
   if (coding === undefined) return answer
@@ -46,7 +46,7 @@ async function* decode(
   answer: Answer,
   decoder: Transform,
 ): AsyncGenerator<Uint8Array> {
-  // Its failures come out of the decoder, too.
+  // Errors need no handling here: the loop below throws them, too.
   pipeline(Readable.from(answer.chunks), decoder, () => {})
   try {
     yield* decoder as AsyncIterable<Uint8Array>
@@ -59,7 +59,7 @@ async function* decode(
 
 function decodingError(call: CallDescription, error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? ''
-  // Too short is a connection that broke.
+  // The compressed data ended too early: the connection broke.
   if (code === 'Z_BUF_ERROR') return new NetworkError(call, 'cut', 'the compressed answer is not whole')
   if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT'))
     return new NetworkError(call, 'protocol', 'the answer is not compressed as it says')

@@ -1,14 +1,14 @@
-// The Content-Range header (RFC 9110, 14.4). Pure text.
+// The Content-Range header (RFC 9110, 14.4).
 
-/** Where the bytes of an answer lie in the file. */
+/** Position of a response's bytes in the file. */
 export interface ContentRange {
   readonly start: number
-  /** One past the last byte; equal to `start` where a range was refused and only the size is told. */
+  /** One past the last byte; equal to `start` in a 416, whose header gives only the size. */
   readonly end: number
   readonly totalSize: number | undefined
 }
 
-/** Undefined for an absent header and for anything but one range of bytes. */
+/** Returns undefined for a missing header, and for any other than one range of bytes. */
 export function parseContentRange(header: string | undefined): ContentRange | undefined {
   const match = /^\s*bytes\s+(?:(\d+)-(\d+)|\*)\/(\d+|\*)\s*$/i.exec(header ?? '')
   if (match === null) return undefined

@@ -1,5 +1,5 @@
-// One clock and one signal for a call: the AbortSignals of who made and who watches it, joined with our own time limit.
-// Not AbortSignal.any: its listeners on a long-lived parent are only collected with the parent.
+// One abort signal for a call, joined from the caller's signal, its watch's signal, and a time limit.
+// Not AbortSignal.any: its listeners stay on a long-lived parent until that is collected.
 
 import type { Clock, Timer } from '../world/clock.ts'
 import { setMaxListeners } from 'node:events'
@@ -7,13 +7,13 @@ import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import type { CallWatch } from './types.ts'
 
-/** A longer timer would fire at once. 24 days are for ever enough. */
+/** 24 days. Node fires a longer timer at once. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** A timer this late says that the process did not run meanwhile. */
+/** A timer that fires this late means that the process was stopped meanwhile. */
 const standstillMs = 2_000
 
-/** Joins signals with a time limit. Dispose it when the call has ended, or the timer keeps the process alive. */
+/** A call's time limit and signal. Dispose it when the call has ended: its timer keeps the process alive. */
 export class Deadline {
   readonly #controller = new AbortController()
   readonly #parents: readonly AbortSignal[]
@@ -22,8 +22,8 @@ export class Deadline {
   readonly #watch: CallWatch | undefined
   #timer: Timer
   #startedAt: number
-  /** When the timer should ring. */
-  #ringsAt = 0
+  /** Time at which the timer should fire (monotonic clock). */
+  #firesAt = 0
   #hasPassed = false
 
   constructor(signal: AbortSignal | undefined, watch: CallWatch | undefined, limitMs: number, clock: Clock) {
@@ -32,16 +32,16 @@ export class Deadline {
     this.#parents = [signal, watch?.signal].filter((parent) => parent !== undefined)
     this.#limitMs = Math.min(limitMs, longestTimerMs)
     this.#startedAt = this.#clock.monotonic()
-    this.#timer = this.#ringAfter(this.#limitMs)
+    this.#timer = this.#startTimer(this.#limitMs)
     for (const parent of this.#parents) {
-      // One signal may bound hundreds of calls: as many listeners are no leak, each goes with its call.
+      // No leak: one signal may have a listener for each of hundreds of calls, and `dispose` removes them.
       setMaxListeners(0, parent)
-      if (parent.aborted) this.#follow()
-      else parent.addEventListener('abort', this.#follow, { once: true })
+      if (parent.aborted) this.#followParent()
+      else parent.addEventListener('abort', this.#followParent, { once: true })
     }
   }
 
-  /** Aborted when the caller aborts or the time is over. */
+  /** Aborts when the caller or the watch aborts, or the time is over. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
@@ -52,21 +52,21 @@ export class Deadline {
     return Math.max(0, this.#limitMs - (this.#watch?.silentMs(this.#startedAt) ?? passedMs))
   }
 
-  /** Progress was made: the time starts anew. */
+  /** Restarts the time limit, because progress was made. */
   renew(): void {
     this.#startedAt = this.#clock.monotonic()
     this.#clock.clear(this.#timer)
-    if (!this.#hasPassed) this.#timer = this.#ringAfter(this.#limitMs)
+    if (!this.#hasPassed) this.#timer = this.#startTimer(this.#limitMs)
   }
 
-  /** Stops the clock until `renew`. */
+  /** Stops the time limit until `renew`. */
   pause(): void {
     this.#clock.clear(this.#timer)
   }
 
-  /** The reason that a call which failed with `error` rejects with: the caller's own, "deadline", or the error itself. */
+  /** Returns the error for a call that failed with `error`: the parent signal's reason, NetworkError "deadline", or `error` itself. */
   explain(call: CallDescription, error: unknown): unknown {
-    const aborted = this.#aborted
+    const aborted = this.#abortedParent
     if (aborted !== undefined) return aborted.reason
     if (!this.#hasPassed) return error
     return new NetworkError(call, 'deadline', `no answer within ${this.#limitMs / 1000} s`)
@@ -74,35 +74,35 @@ export class Deadline {
 
   dispose(): void {
     this.#clock.clear(this.#timer)
-    for (const parent of this.#parents) parent.removeEventListener('abort', this.#follow)
+    for (const parent of this.#parents) parent.removeEventListener('abort', this.#followParent)
   }
 
-  get #aborted(): AbortSignal | undefined {
+  get #abortedParent(): AbortSignal | undefined {
     return this.#parents.find(({ aborted }) => aborted)
   }
 
-  #ringAfter(ms: number): Timer {
-    this.#ringsAt = this.#clock.monotonic() + ms
-    return this.#clock.setTimeout(this.#ring, ms)
+  #startTimer(ms: number): Timer {
+    this.#firesAt = this.#clock.monotonic() + ms
+    return this.#clock.setTimeout(this.#onTimer, ms)
   }
 
-  readonly #ring = (): void => {
-    // The process stood still (a suspend, SIGSTOP), and could take no answer. The time starts anew.
-    if (this.#clock.monotonic() - this.#ringsAt > standstillMs) {
+  readonly #onTimer = (): void => {
+    // The process was stopped (suspend, SIGSTOP) and could not receive an answer: the time starts again.
+    if (this.#clock.monotonic() - this.#firesAt > standstillMs) {
       this.renew()
       return
     }
-    // Without a watch the timer is right, though it may ring a moment early.
+    // A watch may not have counted all of the time. Without one the time is over, even if the timer fired a moment early.
     const leftMs = this.#watch === undefined ? 0 : this.remainingMs
     if (leftMs >= 1) {
-      this.#timer = this.#ringAfter(leftMs)
+      this.#timer = this.#startTimer(leftMs)
       return
     }
     this.#hasPassed = true
     this.#controller.abort()
   }
 
-  readonly #follow = (): void => {
-    this.#controller.abort(this.#aborted?.reason)
+  readonly #followParent = (): void => {
+    this.#controller.abort(this.#abortedParent?.reason)
   }
 }

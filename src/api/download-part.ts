@@ -1,4 +1,4 @@
-// Where in an answer's body the bytes asked for are: servers may give the range, the whole file, or refuse it.
+// Location of the requested bytes in a response's body. A server may send the range, send the whole file, or refuse the range.
 
 import { drain, readError } from './answer-body.ts'
 import { parseContentRange } from './content-range.ts'
@@ -7,22 +7,22 @@ import type { CallDescription } from './errors.ts'
 import type { Answer } from '../world/transport.ts'
 import type { Range } from './types.ts'
 
-/** Which bytes of an answer's body are wanted. */
+/** The requested part of a response's body. */
 export interface Part {
-  /** Bytes to pass over: the answer began before the range. */
+  /** Bytes of the body before the range, to be skipped. */
   readonly skip: number
-  /** Bytes to give out. */
+  /** Bytes to pass on after those. */
   readonly length: number
-  /** Fewer bytes than `length` mean a broken connection, not the end of the file. */
+  /** True: a body with fewer bytes than `length` is a broken connection. False: it is the end of the file. */
   readonly isLengthPromised: boolean
   readonly totalSize: number | undefined
-  /** The answer does not tell its size: it is the document's where its body has as many bytes. */
+  /** Set if no header gives the size: a body of any other length is not the document. */
   readonly wantedSize?: number | undefined
 }
 
 /**
- * Finds the range in a 206, a 200 or a 416. Throws ApiError for other statuses, NetworkError "protocol" for an answer with
- * other bytes than those asked for.
+ * Returns where the range is in a 206, 200 or 416. Throws ApiError for other statuses, NetworkError "protocol" for a response
+ * with other bytes than those requested.
  */
 export async function partOf(
   call: CallDescription,
@@ -38,7 +38,7 @@ export async function partOf(
   throw await readError(call, answer, secrets, now)
 }
 
-/** It does not say of which whole it is a piece (`bytes 0-99/*`). */
+/** True if Content-Range does not give the size of the whole file (`bytes 0-99/*`). */
 export function isOfUnknownWhole(answer: Answer): boolean {
   const got = parseContentRange(answer.header('content-range'))
   return got !== undefined && got.totalSize === undefined
@@ -58,7 +58,7 @@ function partOf206(call: CallDescription, answer: Answer, range: Range): Part {
   return { skip: 0, length: got.end - got.start, isLengthPromised: true, totalSize: got.totalSize }
 }
 
-/** The server knows no ranges and sends the whole file. */
+/** For a server that does not support ranges and sends the whole file. */
 function partOf200(answer: Answer, range: Range): Part {
   const header = answer.header('content-length')
   const totalSize = header === undefined ? undefined : Number(header)

@@ -1,5 +1,5 @@
-// Ranged downloads from presigned URLs, and from where those send on to. Never carries the key; never retried: whoever reads
-// renews the URL first.
+// Ranged downloads from presigned URLs, and from the URLs they redirect to. They never carry the key, and are not retried
+// here: a retry needs a new URL, which the reader (`content/read`) asks for.
 
 import type { Clock } from '../world/clock.ts'
 import type { Bandwidth } from './bandwidth.ts'
@@ -8,14 +8,14 @@ import { Deadline } from './deadline.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import { isOfUnknownWhole, type Part, partOf } from './download-part.ts'
-import { type Place, follow } from './redirects.ts'
+import { type UrlParts, follow } from './redirects.ts'
 import { bodyLengthOf, type Answer, type Transport } from '../world/transport.ts'
 import type { CallOptions, Download, Range, RequestRecord } from './types.ts'
 
 export interface DownloaderOptions {
   readonly transport: Transport
   readonly userAgent: string
-  /** Milliseconds without progress, where a call has no deadline of its own. */
+  /** Time limit without progress, in milliseconds, for a call without a deadline of its own. */
   readonly stallMs: number
   readonly clock: Clock
   readonly bandwidth: Bandwidth | undefined
@@ -30,7 +30,7 @@ export type Downloader = (url: string, path: string, range: Range, options?: Cal
 export function createDownloader(downloader: DownloaderOptions): Downloader {
   return async (url, path, range, options) => {
     const call: CallDescription = { method: 'GET', path }
-    const place = placeOf(call, url)
+    const place = splitUrl(call, url)
     checkRange(range)
     if (range.length === 0) return { totalSize: undefined, etag: undefined, chunks: noChunks() }
 
@@ -52,7 +52,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
             call,
             method: 'GET',
             ...at,
-            // A compressed body has other offsets; some servers compress all the same.
+            // Offsets in a compressed body are not those of the document.
             headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': downloader.userAgent },
             signal: deadline.signal,
           }),
@@ -62,7 +62,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
       }
       let answer = await ask({ range: `bytes=${range.offset}-${range.offset + range.length - 1}` })
       if (answer.status === 206 && (isEncoded(answer) || isOfUnknownWhole(answer))) {
-        // A piece of a compressed whole, or a compressed piece, or a piece of another version: nobody can tell. The whole is plain.
+        // Ambiguous: a range of the compressed file, a compressed range, or a range of another version. The whole file is not.
         answer.discard()
         answer = await ask({})
       }
@@ -76,7 +76,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
         etag: plain.header('etag'),
         chunks: chunksOf(
           call,
-          confirmed(call, plain, part),
+          withLengthCheck(call, plain, part),
           part,
           deadline,
           options?.deadlineMs === undefined,
@@ -92,7 +92,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
   }
 }
 
-/** The wanted bytes of the body. Gives the connection back also when it is closed before the first byte was read. */
+/** Returns the requested bytes of the body. Frees the connection at the end, also if it is closed before its first byte was read. */
 function chunksOf(
   call: CallDescription,
   answer: Answer,
@@ -100,7 +100,7 @@ function chunksOf(
   deadline: Deadline,
   isStallOnly: boolean,
 ): AsyncIterableIterator<Uint8Array> {
-  const chunks = cut(call, answer, part, deadline, isStallOnly)
+  const chunks = requestedBytes(call, answer, part, deadline, isStallOnly)
   const release = (): void => {
     deadline.dispose()
     answer.discard()
@@ -127,7 +127,7 @@ function chunksOf(
   }
 }
 
-async function* cut(
+async function* requestedBytes(
   call: CallDescription,
   answer: Answer,
   part: Part,
@@ -145,7 +145,7 @@ async function* cut(
     if (isStallOnly) deadline.pause()
     yield wanted
     if (isStallOnly) deadline.renew()
-    // Read on to the end of a body that has nothing more, so that its connection can be used again.
+    // A body that may end here is read to its end, so that its connection can be used again.
     if (left === 0 && from + wanted.length < chunk.length) return
   }
   if (left > 0 && part.isLengthPromised) {
@@ -154,15 +154,15 @@ async function* cut(
 }
 
 /**
- * An answer that may be another version, or no document (a gateway's page): its last wanted bytes come when its end has shown that it
- * is as long as the document.
+ * Returns the response with a check of its length, if its headers do not give one: it may be another version, or a gateway's page.
+ * The last requested bytes are held back until the body has ended with the document's length.
  */
-function confirmed(call: CallDescription, answer: Answer, { skip, length, wantedSize }: Part): Answer {
+function withLengthCheck(call: CallDescription, answer: Answer, { skip, length, wantedSize }: Part): Answer {
   if (wantedSize === undefined) return answer
-  return { ...answer, chunks: untilConfirmed(call, answer.chunks, skip + length, wantedSize) }
+  return { ...answer, chunks: chunksWithLengthCheck(call, answer.chunks, skip + length, wantedSize) }
 }
 
-async function* untilConfirmed(
+async function* chunksWithLengthCheck(
   call: CallDescription,
   chunks: AsyncIterable<Uint8Array>,
   end: number,
@@ -172,20 +172,20 @@ async function* untilConfirmed(
   let last: Uint8Array | undefined
   for await (const chunk of chunks) {
     size += chunk.length
-    if (size > wantedSize) throw otherSize(call, `more than ${wantedSize}`, wantedSize)
-    // Something came: who waits goes on waiting.
+    if (size > wantedSize) throw wrongSize(call, `more than ${wantedSize}`, wantedSize)
+    // An empty chunk shows the reader that bytes came.
     yield size < end ? chunk : nothing
     if (size >= end) last ??= chunk
   }
-  if (size < wantedSize) throw otherSize(call, `${size}`, wantedSize)
+  if (size < wantedSize) throw wrongSize(call, `${size}`, wantedSize)
   if (last !== undefined) yield last
 }
 
-function otherSize(call: CallDescription, bytes: string, wantedSize: number): NetworkError {
+function wrongSize(call: CallDescription, bytes: string, wantedSize: number): NetworkError {
   return new NetworkError(call, 'protocol', `the answer has ${bytes} bytes, the document ${wantedSize}`)
 }
 
-/** Throws RangeError: a range is a mistake of the caller, never of the service. */
+/** Throws RangeError, not a client error: a bad range is a mistake of the caller. */
 function checkRange({ offset, length }: Range): void {
   const isWhole = Number.isSafeInteger(offset) && Number.isSafeInteger(length)
   if (!isWhole || offset < 0 || length < 0 || !Number.isSafeInteger(offset + length)) {
@@ -193,8 +193,8 @@ function checkRange({ offset, length }: Range): void {
   }
 }
 
-/** Taken apart without ever quoting the URL, which is a secret for 15 minutes. */
-function placeOf(call: CallDescription, url: string): Place {
+/** Splits the URL. Its error does not quote it: the URL is a secret for 15 minutes. */
+function splitUrl(call: CallDescription, url: string): UrlParts {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
     throw new NetworkError(call, 'protocol', 'the download URL is not an absolute http(s) URL')

@@ -1,11 +1,11 @@
-// The entries of a folder. One odd entry costs one entry: what cannot be named, or is neither file nor folder, is left out
-// and counted; an odd field is repaired.
+// The entries of a listing. An invalid entry does not fail the listing: one without a usable name or kind is left out and
+// counted, and an invalid field counts as absent.
 
 import type { Timers } from '../world/clock.ts'
 import { fileOf, isOddFile } from './file-fields.ts'
 import type { FolderListing, RemoteFile, RemoteFolder } from './types.ts'
 
-/** A folder of 100,000 must not hold up everybody else. */
+/** Entries converted per turn of the event loop: a folder of 100,000 must not block it. */
 const entriesAtOnce = 5_000
 
 export async function entriesFromWire(
@@ -17,10 +17,10 @@ export async function entriesFromWire(
   let repaired = 0
   let count = 0
   for (const value of wireEntries) {
-    // Before anything is passed over: a folder of nothing but odd entries is as long.
+    // Counted before entries are skipped: a folder of invalid entries takes as long.
     if (++count % entriesAtOnce === 0) await new Promise<void>((resolve) => timers.setImmediate(resolve))
     const found = entryFromWire(value)
-    // The second of two entries with one name could not be reached.
+    // The second of two entries with one name is left out: it could not be reached.
     if (found === undefined || byName.has(found.entry.name)) {
       leftOut++
       continue
@@ -43,7 +43,7 @@ function entryFromWire(
   return { entry: fileOf(name, fields), isRepaired: isOddFile(fields) }
 }
 
-/** True for a name that can stand between two slashes of a path, and comes back from UTF-8 as it was. */
+/** True for a name that can be one segment of a path and is valid Unicode. */
 function isSegment(name: string): boolean {
   if (name === '' || name === '.' || name === '..') return false
   return !/[/\0\p{Surrogate}]/u.test(name)

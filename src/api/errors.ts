@@ -1,5 +1,5 @@
-// Errors that the client throws. They never speak errno: `fs/errno-of.ts` translates. One message format:
-// `PUT /reports/a.pdf: 409 file exists`. Never a key, never a URL with a signature.
+// Errors that the client throws; `fs/errno-of.ts` translates them into errnos. Format of their messages:
+// `PUT /reports/a.pdf: 409 file exists`. They contain no key and no presigned URL.
 
 import { printable } from '../printable.ts'
 import { NetworkError, type CallDescription } from '../world/network-error.ts'
@@ -7,25 +7,25 @@ import { NetworkError, type CallDescription } from '../world/network-error.ts'
 export { NetworkError } from '../world/network-error.ts'
 export type { CallDescription, NetworkErrorKind } from '../world/network-error.ts'
 
-/** The service answered with a status that is not success. */
+/** An HTTP status that is no success. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly method: string
   readonly path: string
   readonly status: number
-  /** The service's own words (interface, "Error"), or the status text where it sent none. */
+  /** The service's message (interface, "Error"), or a text for the status if it sent none. */
   readonly errorMessage: string
   /** From Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** False where the body is not the service's JSON: a gateway or a captive portal may speak for it. */
-  readonly isServices: boolean
+  /** False if the body is HTML: a gateway or a captive portal answered, not the service. */
+  readonly isFromService: boolean
 
   constructor(
     call: CallDescription,
     status: number,
     errorMessage: string,
     retryAfterMs?: number,
-    isServices = true,
+    isFromService = true,
   ) {
     super(printable(`${call.method} ${call.path}: ${status} ${errorMessage}`))
     this.method = call.method
@@ -33,16 +33,16 @@ export class ApiError extends Error {
     this.status = status
     this.errorMessage = printable(errorMessage)
     this.retryAfterMs = retryAfterMs
-    this.isServices = isServices
+    this.isFromService = isFromService
   }
 }
 
-/** The caller asked for what no request may hold: a path with "..", a name that is no name, a key of two lines. */
+/** An argument that no request may contain: a path with "..", an empty name, a key of two lines. */
 export class InputError extends TypeError {
   override readonly name = 'InputError'
 }
 
-/** The source of an upload gave more or fewer bytes than were to be sent. The service has stored nothing. */
+/** The source of an upload gave more or fewer bytes than announced. The service has stored nothing. */
 export class ContentError extends Error {
   override readonly name = 'ContentError'
   readonly method: string
@@ -55,17 +55,17 @@ export class ContentError extends Error {
   }
 }
 
-/** Taken, and not carried out yet (202): it may be at any time. */
+/** True for a 202: the service may carry the call out at any later time. */
 export function isOnlyAccepted(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 202
 }
 
 /**
- * True when the service refuses a path for how deep it is. There is no status of its own for that, so the service's words have to
- * say both: "the path is more than 64 names deep".
+ * True when the service refuses a path because it is too deep. The interface has no status for that, so its message must contain
+ * both words, as in "the path is more than 64 names deep".
  */
 export function isTooDeep(error: unknown): boolean {
-  if (!(error instanceof ApiError) || !error.isServices || (error.status !== 400 && error.status !== 422))
+  if (!(error instanceof ApiError) || !error.isFromService || (error.status !== 400 && error.status !== 422))
     return false
   return /\bpath\b/i.test(error.errorMessage) && /\b(?:deep|depth|levels|nested)/i.test(error.errorMessage)
 }

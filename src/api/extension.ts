@@ -1,19 +1,19 @@
-// The extension of a name, as both those see it who know types and those who know what the service takes no type for.
+// The extension of a name: the one definition for `mimetype-of.ts` and `unsupported-kind.ts`, so that they never disagree.
 
 /**
- * Endings that people and programs give to a document as it was before (`sed -i.bak`, `perl -pi.bak`, `patch -b`):
- * such a file is a document itself.
+ * Endings of backup copies (`sed -i.bak`, `perl -pi.bak`, `patch -b`). A backup copy is a document of the same type as its
+ * original, so its type is looked up without them.
  */
-const formerEnding = /(?<=.)(?:\.(?:bak|orig))+$/i
+const backupEnding = /(?<=.)(?:\.(?:bak|orig))+$/i
 
-/** `report.pdf` for `report.pdf.bak` and `report.pdf.orig`; undefined for any other name. */
-export function formerName(name: string): string | undefined {
-  return formerEnding.test(name) ? name.replace(formerEnding, '') : undefined
+/** Returns `report.pdf` for `report.pdf.bak` and `report.pdf.orig`; undefined for a name without such an ending. */
+export function nameWithoutBackupEnding(name: string): string | undefined {
+  return backupEnding.test(name) ? name.replace(backupEnding, '') : undefined
 }
 
 /**
- * The extension in lower case, without its dot; empty for none. The characters after the last dot of
- * `Invoice No. 12`, `log.1` or `.profile` are none.
+ * Returns the extension in lower case, without its dot; empty if there is none, as in `Invoice No. 12`, `log.1`
+ * and `.profile`.
  */
 export function extensionOf(name: string): string {
   const extension = /[^/]\.([^./]+)$/.exec(name)?.[1] ?? ''

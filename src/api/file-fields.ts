@@ -1,4 +1,4 @@
-// The fields of a File as far as they are what the interface says; each other one is as if it were absent.
+// The fields of a File (interface, "File"). A field of the wrong type counts as absent.
 
 import type { RemoteFile } from './types.ts'
 
@@ -14,7 +14,7 @@ export function fileOf(name: string, fields: Readonly<Record<string, unknown>>):
   }
 }
 
-/** Some field is there, and of the wrong kind. */
+/** True if a field is there and of the wrong type. */
 export function isOddFile({ size, mimetype, modified_at, url }: Readonly<Record<string, unknown>>): boolean {
   return isOdd(size, isSize) || isOdd(mimetype, isText) || isOdd(modified_at, isText) || isOdd(url, isText)
 }

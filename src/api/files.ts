@@ -9,11 +9,11 @@ import { uploadBody } from './upload-body.ts'
 import { fileFromWire, nodeFromWire } from './wire.ts'
 import { nameOf } from '../path.ts'
 
-/** A listing of 100,000 entries with presigned URLs is some 50 MB. */
+/** Five times a listing of 100,000 entries with presigned URLs. */
 const maxListingBytes = 256 * 1024 * 1024
 const uploadDeadlineMs = 120_000
 
-/** The project's name is checked at once: throws TypeError for one no URL can carry. */
+/** Returns the files of a project, without a request. Throws InputError for a name that no URL can contain. */
 export function createFiles(project: string, call: Caller, download: Downloader, timers: Timers): Files {
   const files = projectTarget(project, '/files')
   const place = (path: string): { path: string; target: string } => {
@@ -70,7 +70,7 @@ export function createFiles(project: string, call: Caller, download: Downloader,
         options,
         isAnswerIgnored: true,
         isDoneAtOnce: true,
-        // The first attempt did it and its answer was lost.
+        // An earlier attempt deleted it, and its response was lost.
         isDone: (status, attempt) => status === 404 && attempt > 1,
       })
     },

@@ -1,18 +1,18 @@
-// From the rows of a file to what forward sends: each row an asset with a name (interface, "Forward item").
+// Conversion of a file's rows into the items of a forward call: each row is an asset with a name (interface, "Forward item").
 
 import type { ForwardItem } from './table-types.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Columns that name an asset where nobody says otherwise, best first. */
+/** Columns that may hold an asset's name, best first; the default for `nameColumn`. */
 const usualNameColumns = ['asset_name', 'name', 'Name']
 
-/** How many rows one call takes: each is taken whole or not at all, and far below any bound on a body. */
+/** Rows per forward call. A call succeeds or fails as a whole, and its body must stay far below any limit. */
 export const forwardBatchRows = 500
 
 /**
- * One item per row. Its name is the cell of `nameColumn` (where absent: of a column usually so called), else `label` and the
- * row's number. Rows that are Forward items already stay as they are.
+ * Returns one item per row. Its name is the row's cell in `nameColumn` (default: the first of `usualNameColumns`), or `label`
+ * and the row's number if that is empty. Rows that are Forward items already are not wrapped again.
  */
 export function forwardItemsOf(rows: readonly Row[], label: string, nameColumn?: string): ForwardItem[] {
   const columns = new Set(rows.flatMap((row) => Object.keys(row)))

@@ -1,16 +1,16 @@
-// The API key in memory: read at first use, read again when the service refuses it. Knows no HTTP.
+// The API key in memory: read at first use, and read again when the service refuses it.
 
 import { InputError } from './errors.ts'
 import type { KeySource } from './types.ts'
 
 export interface KeyHolder {
-  /** The key in use. Throws what the source throws, and InputError for a key that cannot be a header. */
+  /** Returns the key in use. Throws errors of the source, and InputError for a key that cannot be a header. */
   current(): Promise<string>
-  /** A key other than the refused one, or undefined when the source has none. */
+  /** Returns a key other than the refused one; undefined if the source has no other. */
   renewed(refused: string): Promise<string | undefined>
 }
 
-/** Holds the key of one client; concurrent reads of the source are one. */
+/** Returns the holder of one client's key. Concurrent calls share one read of the source. */
 export function createKeyHolder(source: KeySource): KeyHolder {
   let held: string | undefined
   let reading: Promise<string> | undefined
@@ -38,7 +38,7 @@ export function createKeyHolder(source: KeySource): KeyHolder {
 
 async function readKey(source: KeySource): Promise<string> {
   const key = (typeof source === 'string' ? source : await source.read()).trim()
-  // A key file with two lines would otherwise fail deep in the transport, with the key in the message.
+  // Checked here, because the HTTP library's error for a key of two lines would contain the key.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new InputError('the API key must be one line of printable ASCII characters without spaces')
   }

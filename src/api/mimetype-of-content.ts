@@ -1,5 +1,5 @@
-// Which of the service's mimetypes a content goes under whose name tells none: the one rule of the drive and of `put`. Text is
-// text, whatever it begins with; everything else is what its whole signature says.
+// The service's mimetype for content whose name has no known extension: one rule for the drive and for `put`. Content without
+// control characters is text, whatever it begins with; the type of other content is decided by its full signature.
 
 import { isMimetype, type Mimetype } from './mimetypes.ts'
 import { isMp3, startOfAudio, tagSignature } from './mp3.ts'
@@ -7,12 +7,12 @@ import { isWorkbookOle, oleSignature } from './ole-workbook.ts'
 import { bufferAt, contentOfBytes, type ReadableContent } from './readable-content.ts'
 import { isWorkbookZip, zipSignature } from './zip-workbook.ts'
 
-/** So much of the beginning is looked at (bytes). */
+/** Bytes at the beginning of a content that are examined. */
 export const headBytes: number = 64 * 1024
 
 /**
- * The mimetype of a content: text/plain or application/xml for text, else the type of the service that it is by its signature;
- * undefined where it is none. Reads the first 64 KiB, and of a workbook or a tagged MP3 a few pieces more (under 6 MiB).
+ * Returns text/plain or application/xml for text, else the service's type by signature; undefined if the service has no such
+ * type. Reads the first 64 KiB, and a few more pieces (less than 6 MiB) of a workbook or a tagged MP3.
  */
 export async function mimetypeOfContent(content: ReadableContent): Promise<Mimetype | undefined> {
   const head = await bufferAt(content, 0, headBytes)
@@ -28,9 +28,9 @@ export async function mimetypeOfContent(content: ReadableContent): Promise<Mimet
 }
 
 /**
- * The same of a content that is still being written, from its beginning alone (64 KiB tell, or less where that is all): the
- * mimetype that it has so far; undefined for one that is none, however it goes on; `undetermined` where its end decides (zip,
- * OLE, tagged MP3), or where it begins with nothing but zeroes, as what is not written in order does.
+ * Returns the mimetype of a content that is still being written, from its first bytes (up to 64 KiB): the type so far; undefined
+ * if the service has no such type, however the content goes on; `undetermined` if its end decides (zip, OLE, tagged MP3), or if
+ * `head` is all zeroes, as in a file that is not written in order.
  */
 export async function mimetypeOfHead(head: Uint8Array): Promise<Mimetype | 'undetermined' | undefined> {
   const found = await mimetypeOfContent(contentOfBytes(head))
@@ -54,8 +54,8 @@ const utf16 = new Map([
 ])
 
 /**
- * The text that the beginning of a content is: UTF-16 with its byte order mark, UTF-8, or any 8-bit encoding, of which only the
- * ASCII part is right; undefined for bytes with control characters that no text holds. DOS ended its texts with one ^Z.
+ * Returns `head` as text: UTF-16 with a byte order mark, UTF-8, or an 8-bit encoding, of which only ASCII is decoded correctly.
+ * Undefined if it contains control characters that are not used in text. One ^Z at the end is allowed: DOS wrote it.
  */
 function textOf(head: Buffer): string | undefined {
   const encoding = utf16.get(head.toString('latin1', 0, 2))
@@ -66,7 +66,7 @@ function textOf(head: Buffer): string | undefined {
   return text.replace(/^\xef\xbb\xbf/, '')
 }
 
-/** Without its byte order mark, and without half a character at the end. */
+/** Decodes UTF-16, without the byte order mark and half a character at the end; undefined if it is invalid. */
 function decoded(bytes: Uint8Array, encoding: string): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
@@ -75,18 +75,18 @@ function decoded(bytes: Uint8Array, encoding: string): string | undefined {
   }
 }
 
-/** The type of bytes that are no text, by the signatures of file-type. */
+/** Returns the type of binary content, by the signatures of the package file-type. */
 async function bySignature(head: Uint8Array): Promise<Mimetype | undefined> {
   const { fileTypeFromBuffer } = await import('file-type')
-  // A head that is cut short may end inside what the parser reads: then its signature told nothing.
+  // The parser may fail at the end of the head: then the signature decided nothing.
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
-  // One frame of an MP3 is eleven bits, and no signature: `isMp3` asks for more.
+  // file-type takes eleven bits for an MP3, which is too few: `isMp3` has checked more.
   if (found === undefined || found.mime === 'audio/mpeg') return undefined
   const mimetype = otherSpellings[found.mime] ?? found.mime
   return isMimetype(mimetype) ? mimetype : undefined
 }
 
-/** Other names of the types that the service takes. */
+/** Names that file-type gives to types of the service. */
 const otherSpellings: Record<string, Mimetype> = {
   'audio/vnd.wave': 'audio/wav',
   'audio/wave': 'audio/wav',

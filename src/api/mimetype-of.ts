@@ -1,8 +1,8 @@
-// Which of the service's mimetypes a document goes under by its name's extension. Where it tells none: `mimetype-of-content.ts`.
-// Names of editor droppings are no business of this file: `fs/` keeps those away before it asks.
+// The service's mimetype for a document, by its name's extension. Without a known one, `mimetype-of-content.ts` decides.
+// Temporary files of editors are not handled here: `fs/tree/scratch.ts` recognises them first.
 
 import type { Mimetype } from './mimetypes.ts'
-import { extensionOf, formerName } from './extension.ts'
+import { extensionOf, nameWithoutBackupEnding } from './extension.ts'
 import { textExtensions } from './text-extensions.ts'
 import { isOfUnsupportedKind } from './unsupported-kind.ts'
 
@@ -27,7 +27,7 @@ extensions('audio/ogg', 'ogg oga opus spx')
 extensions('message/rfc822', 'eml mht mhtml mime')
 for (const extension of textExtensions) byExtension.set(extension, 'text/plain')
 
-/** Every extension that says what a document is, by the mimetype it is sent with; the commonest first. */
+/** Returns the known extensions of each mimetype, the most usual first. */
 export function extensionsByMimetype(): ReadonlyMap<Mimetype, readonly string[]> {
   const found = new Map<Mimetype, string[]>()
   for (const [extension, mimetype] of byExtension) {
@@ -38,12 +38,12 @@ export function extensionsByMimetype(): ReadonlyMap<Mimetype, readonly string[]>
   return found
 }
 
-/** The mimetype a name's extension stands for; undefined where it has none or the service takes no such type. */
+/** Returns the mimetype of a name's extension; undefined for an unknown or missing extension, or a type the service refuses. */
 export function mimetypeOfName(name: string): Mimetype | undefined {
-  return byExtension.get(extensionOf(formerName(name) ?? name))
+  return byExtension.get(extensionOf(nameWithoutBackupEnding(name) ?? name))
 }
 
-/** True when a name tells no type, neither one that is stored nor one that is not: `mimetypeOfContent` decides once there is content. */
+/** True if the extension means neither an accepted nor a refused type: `mimetypeOfContent` decides once there is content. */
 export function isTypeDecidedByContent(name: string): boolean {
   return mimetypeOfName(name) === undefined && !isOfUnsupportedKind(name)
 }

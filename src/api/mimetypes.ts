@@ -1,4 +1,4 @@
-// The 17 mimetypes the service accepts (interface, "Document"), and which one a file name stands for.
+// The 17 mimetypes the service accepts (interface, "Document").
 
 /** Every value the service accepts in `mimetype`, in the order of the interface document. */
 export const mimetypes = [

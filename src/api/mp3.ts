@@ -1,11 +1,11 @@
-// MP3 has no signature: it is told by two frames of which the second begins where the first ends.
+// Recognition of MP3, which has no signature: two frames in a row, the second exactly where the first ends.
 
 import { bufferAt, type ReadableContent } from './readable-content.ts'
 
-/** Of an ID3v2 tag. A text may begin so, too. */
+/** First bytes of an ID3v2 tag. A text may begin with them, too. */
 export const tagSignature: Uint8Array = Buffer.from('ID3')
 
-/** Where an ID3v2 tag ends (there may be several): what a player begins with. 0 where there is none. */
+/** Returns the offset of the audio, in bytes: the end of the ID3v2 tags (up to eight); 0 if there is none. */
 export async function startOfAudio(content: ReadableContent): Promise<number> {
   let at = 0
   for (let tags = 0; tags < 8; tags++) {
@@ -16,7 +16,7 @@ export async function startOfAudio(content: ReadableContent): Promise<number> {
   return at
 }
 
-/** The length of the ID3v2 tag that begins with `header`, as its four bytes of seven bits say; 0 for none. */
+/** Returns the length of the ID3v2 tag with this header, in bytes; 0 if it is no tag. Its size field is four bytes of seven bits. */
 function tagBytes(header: Buffer): number {
   const [version = 0, revision = 0] = header.subarray(3)
   const sizes = header.subarray(6)
@@ -28,7 +28,7 @@ function tagBytes(header: Buffer): number {
   return 10 + size + (hasFooter ? 10 : 0)
 }
 
-/** True for bytes that begin with two MP3 frames, or with one where that is all of `size` bytes. Zeroes before them are padding. */
+/** True if `bytes` begin with two MP3 frames, or with one that fills `size`, the whole content. Zeroes before them are padding. */
 export function isMp3(bytes: Buffer, size: number): boolean {
   const start = bytes.findIndex((byte) => byte !== 0)
   const first = frameAt(bytes, start)
@@ -42,7 +42,7 @@ export function isMp3(bytes: Buffer, size: number): boolean {
 interface Frame {
   /** Bytes, with its header. */
   readonly length: number
-  /** The same for all frames of a file: version, layer, sample rate. */
+  /** Header bits that all frames of a file share: version, layer, sample rate. */
   readonly kind: number
 }
 
@@ -53,7 +53,7 @@ const bitRates = {
 }
 const sampleRates = [44_100, 48_000, 32_000]
 
-/** The frame of layer III whose four bytes of header are at `at`. */
+/** Returns the layer III frame whose four-byte header is at `at`; undefined if there is none. */
 function frameAt(bytes: Buffer, at: number): Frame | undefined {
   if (at < 0 || at + 4 > bytes.length) return undefined
   const header = bytes.readUInt32BE(at)

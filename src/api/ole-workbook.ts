@@ -1,24 +1,24 @@
-// OLE (Compound File Binary) is a small file system in a file: xls, doc, ppt, msg and msi are told apart by what its root folder
-// holds. Only that is read, sector by sector.
+// Recognition of Excel workbooks (xls) among OLE files (Compound File Binary). OLE is a small file system in a file, also used
+// by doc, ppt, msg and msi; the streams in its root folder tell them apart. Only the directory is read, sector by sector.
 
 import { bufferAt, type ReadableContent } from './readable-content.ts'
 
 export const oleSignature: Uint8Array = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 
-/** `Book` is Excel 5.0 and 95. */
+/** `book` is the name in Excel 5.0 and 95. */
 const workbookStreams = ['workbook', 'book']
 
 const headerBytes = 512
-/** Where the numbers of the first sectors of the allocation table are in the header, and how many. */
+/** Offset and count of the allocation table's first sector numbers, which are in the header. */
 const firstTable = { at: 76, count: 109 }
 const entryBytes = 128
-/** A workbook with a thousand macro modules; each costs one read, and one of the allocation table. */
+/** Limit, enough for a workbook with a thousand macro modules. Each sector costs two reads: its own, and one of the table. */
 const mostDirectorySectors = 512
 const typeStream = 2
-/** The root is the first entry. */
+/** Offset of the root's `child` field: the root is the directory's first entry. */
 const childOfRoot = 76
 
-/** True for an OLE file with a workbook in its root folder; one that is embedded in a letter lies deeper. */
+/** True if the root folder has a workbook stream. One that is embedded in a Word document lies deeper, and does not count. */
 export async function isWorkbookOle(content: ReadableContent): Promise<boolean> {
   const header = await bufferAt(content, 0, headerBytes)
   if (header.length < headerBytes) return false
@@ -26,19 +26,19 @@ export async function isWorkbookOle(content: ReadableContent): Promise<boolean> 
   return rootStreams(directory).some((name) => workbookStreams.includes(name))
 }
 
-/** The names of the streams of the root folder, in lower case. Each folder is a binary tree of entries. */
+/** Returns the names of the streams in the root folder, in lower case. A folder's entries are a binary tree. */
 function rootStreams(directory: Buffer): string[] {
   const names: string[] = []
-  const isSeen = new Set<number>()
-  const left = directory.length < entryBytes ? [] : [directory.readUInt32LE(childOfRoot)]
-  for (let index = left.pop(); index !== undefined; index = left.pop()) {
+  const seen = new Set<number>()
+  const toVisit = directory.length < entryBytes ? [] : [directory.readUInt32LE(childOfRoot)]
+  for (let index = toVisit.pop(); index !== undefined; index = toVisit.pop()) {
     const at = index * entryBytes
-    if (isSeen.has(index) || at + entryBytes > directory.length) continue
-    isSeen.add(index)
+    if (seen.has(index) || at + entryBytes > directory.length) continue
+    seen.add(index)
     const nameBytes = Math.min(Math.max(directory.readUInt16LE(at + 64), 2), 64) - 2
     if (directory.readUInt8(at + 66) === typeStream)
       names.push(directory.toString('utf16le', at, at + nameBytes).toLowerCase())
-    left.push(directory.readUInt32LE(at + 68), directory.readUInt32LE(at + 72))
+    toVisit.push(directory.readUInt32LE(at + 68), directory.readUInt32LE(at + 72))
   }
   return names
 }
@@ -47,7 +47,7 @@ class Sectors {
   readonly #content: ReadableContent
   readonly #header: Buffer
   readonly #size: number
-  /** Numbers of sectors in one sector. */
+  /** Entries of the allocation table in one sector, four bytes each. */
   readonly #perSector: number
 
   constructor(content: ReadableContent, header: Buffer) {
@@ -57,7 +57,7 @@ class Sectors {
     this.#perSector = this.#size / 4
   }
 
-  /** The sectors that begin with `first`, put together, as far as they are there. */
+  /** Returns the content of the chain of sectors from `first`, up to its end or the first incomplete sector. */
   async chain(first: number): Promise<Buffer> {
     const found: Buffer[] = []
     for (let sector = first; found.length < mostDirectorySectors;) {
@@ -74,7 +74,7 @@ class Sectors {
     return this.#number(table, sector % this.#perSector)
   }
 
-  /** The sector with part `index` of the allocation table: the first are in the header, the others in a chain of their own. */
+  /** Returns the sector that holds part `index` of the allocation table. The first 109 are listed in the header, others in a chain. */
   async #tableSector(index: number): Promise<number> {
     if (index < firstTable.count) return this.#header.readUInt32LE(firstTable.at + index * 4)
     const perSector = this.#perSector - 1
@@ -89,7 +89,7 @@ class Sectors {
     return bytes.length < 4 ? 0xffffffff : bytes.readUInt32LE()
   }
 
-  /** Bytes of a sector; none past the end, as for the numbers that stand for none. */
+  /** Reads from a sector; returns no bytes past the file's end, where the special numbers (end of chain, free) point. */
   #read(sector: number, offset: number, length: number): Promise<Buffer> {
     return bufferAt(this.#content, (sector + 1) * this.#size + offset, length)
   }

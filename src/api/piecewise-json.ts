@@ -1,9 +1,9 @@
 // Parses one JSON document piece by piece, so that a listing of 100,000 entries never holds the event loop for long: the
 // elements of an array that is a value of the outermost object are parsed as they come. Everything else is `JSON.parse`,
-// which also finds every mistake; here only quotes, brackets and commas are looked at. A short document is parsed at once.
+// which also finds every mistake; this file only looks for quotes, brackets and commas. A short document is parsed at once.
 //
 //   {"name": "many", "entries": [ {…}, {…}, {…} ], "more": 1}
-//   └──── skeleton ───────────┘0└── list 0 ──┘└── skeleton ──┘      the skeleton keeps `[0]` in the list's place
+//   └──── skeleton ───────────┘0└── list 0 ──┘└── skeleton ──┘      the skeleton has `[0]` in place of list 0
 
 const quote = 0x22
 const backslash = 0x5c
@@ -13,41 +13,41 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** Shorter ones are parsed at once: so much takes some milliseconds. */
+/** Documents up to this length are parsed at once, which takes some milliseconds. */
 const shortBytes = 1024 * 1024
 
 const decoder = new TextDecoder()
 
-/** Push every chunk, then ask for the value. Both throw SyntaxError for what is not JSON. */
+/** Call `push` for every chunk, then `end` for the value. Both throw SyntaxError for invalid JSON. */
 export class PiecewiseJson {
   readonly #skeleton: Uint8Array[] = []
   readonly #lists: unknown[][] = []
-  /** The list we are in, and the bytes behind its last parsed element. */
+  /** The list being read, and its bytes after the last parsed element. */
   #list: unknown[] | undefined
   #rest: Uint8Array[] = []
   #depth = 0
   #isInString = false
-  /** Backslashes at the end of the last chunk, while in a string. */
+  /** Number of backslashes at the end of the last chunk, if that ended in a string. */
   #backslashes = 0
   #elements = 0
-  /** Undefined once it is not short any more. */
+  /** All chunks so far, while the document is short; then undefined. */
   #short: Uint8Array[] | undefined = []
-  #room: number
+  /** Bytes until the document is no longer short; negative then. */
+  #shortBytesLeft: number
 
-  /** Up to so many bytes are parsed at once, at the end. */
-  constructor(room: number = shortBytes) {
-    this.#room = room
+  constructor(maxShortBytes: number = shortBytes) {
+    this.#shortBytesLeft = maxShortBytes
   }
 
-  /** How many elements of lists were parsed so far. */
+  /** Number of list elements parsed so far; 0 while the document is short. */
   get elements(): number {
     return this.#elements
   }
 
   push(chunk: Uint8Array): void {
-    this.#room -= chunk.length
+    this.#shortBytesLeft -= chunk.length
     const short = this.#short
-    if (this.#room >= 0) short?.push(chunk)
+    if (this.#shortBytesLeft >= 0) short?.push(chunk)
     else {
       this.#short = undefined
       for (const piece of short ?? []) this.#take(piece)
@@ -94,7 +94,7 @@ export class PiecewiseJson {
     kept.push(chunk.subarray(start))
   }
 
-  /** The value; undefined when there was nothing at all. */
+  /** Returns the value; undefined for an empty document. */
   end(): unknown {
     if (this.#short !== undefined) {
       const text = textOf(this.#short)
@@ -111,7 +111,7 @@ export class PiecewiseJson {
     return Array.isArray(value) ? entries.map(([, field]) => field) : Object.fromEntries(entries)
   }
 
-  /** The place behind the string, or the chunk's end. */
+  /** Returns the index after the string's end, or the chunk's length if the string goes on. */
   #skipString(chunk: Uint8Array, from: number): number {
     const found = chunk.indexOf(quote, from)
     const end = found === -1 ? chunk.length : found
@@ -131,7 +131,7 @@ export class PiecewiseJson {
     this.#list = undefined
   }
 
-  /** Elements between two commas, or between a bracket and a comma: at least one. */
+  /** Parses `#rest` and `bytes`: the elements between two commas or brackets, at least one. */
   #parseElements(bytes: Uint8Array): unknown[] {
     const elements = JSON.parse(`[${Buffer.concat([...this.#rest, bytes]).toString()}]`) as unknown[]
     if (elements.length === 0) throw new SyntaxError('an element is missing')
@@ -141,7 +141,7 @@ export class PiecewiseJson {
   }
 }
 
-/** Without the byte order mark that some put before it (RFC 8259, 8.1). */
+/** Decodes UTF-8, without a byte order mark, which some services send (RFC 8259, 8.1). */
 export function textOf(json: readonly Uint8Array[]): string {
   return decoder.decode(Buffer.concat(json))
 }

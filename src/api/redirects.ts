@@ -1,67 +1,67 @@
-// Where a download is sent on to: a service may keep its contents in a store of its own, and answer its link with one of that
-// store's, good for a minute. Each step carries only what a download sends anyhow, which is no key; none goes from
-// https to http; and no message quotes a place.
+// Redirects of downloads: a service may keep its contents in an object store, and redirect its presigned URL to one of the
+// store's, valid for a minute. Each request carries only the headers of a download, never the key; a redirect from https to
+// http is refused; and no message quotes a URL.
 
 import { drain } from './answer-body.ts'
 import { NetworkError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import type { Answer } from '../world/transport.ts'
 
-/** A URL taken apart. */
-export interface Place {
+/** A URL, split for the transport. */
+export interface UrlParts {
   readonly origin: string
   readonly target: string
 }
 
 export interface Followed {
   readonly answer: Answer
-  /** Secrets of the places on the way. */
+  /** URLs and targets on the way: secrets, to be removed from messages. */
   readonly secrets: readonly string[]
 }
 
-const most = 5
-const statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** Answers of a store to a link whose minute has passed. */
-const refusals: ReadonlySet<number> = new Set([401, 403])
+const mostRedirects = 5
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+/** Statuses with which a store refuses an expired URL. */
+const expiredStatuses: ReadonlySet<number> = new Set([401, 403])
 
 /**
- * The answer at the end of the way that begins at `link`. It has the ETag that the link itself gave, where it gave one: the
- * same wherever the bytes come from. A refusal by the last place is asked about once more from the beginning. Throws
- * NetworkError "protocol" for a way that leads nowhere, and what `ask` throws.
+ * Requests `link` with `ask`, follows its redirects, and returns the last response. Its ETag is that of the first redirect, if
+ * there was one: it stays the same whichever store sends the bytes. A 401 or 403 after a redirect is retried followOnce from `link`,
+ * for a fresh redirect. Throws NetworkError "protocol" for a redirect that cannot be followed, and errors of `ask`.
  */
 export async function follow(
   call: CallDescription,
-  link: Place,
-  ask: (place: Place) => Promise<Answer>,
+  link: UrlParts,
+  ask: (place: UrlParts) => Promise<Answer>,
 ): Promise<Followed> {
-  const first = await once(call, link, ask)
-  if (first.secrets.length === 0 || !refusals.has(first.answer.status)) return first
+  const first = await followOnce(call, link, ask)
+  if (first.secrets.length === 0 || !expiredStatuses.has(first.answer.status)) return first
   await drain(first.answer)
-  return once(call, link, ask)
+  return followOnce(call, link, ask)
 }
 
-async function once(
+async function followOnce(
   call: CallDescription,
-  link: Place,
-  ask: (place: Place) => Promise<Answer>,
+  link: UrlParts,
+  ask: (place: UrlParts) => Promise<Answer>,
 ): Promise<Followed> {
   const secrets: string[] = []
   let place = link
   let etag: string | undefined
-  for (let hop = 0; hop <= most; hop++) {
+  for (let hop = 0; hop <= mostRedirects; hop++) {
     const answer = await ask(place)
     const location = answer.header('location')
-    if (!statuses.has(answer.status) || location === undefined)
+    if (!redirectStatuses.has(answer.status) || location === undefined)
       return { answer: etag === undefined ? answer : withTag(answer, etag), secrets }
     etag ??= answer.header('etag')
     await drain(answer)
-    place = nextOf(call, place, location)
+    place = nextUrl(call, place, location)
     secrets.push(location, place.target)
   }
-  throw new NetworkError(call, 'protocol', `the download was sent on more than ${most} times`)
+  throw new NetworkError(call, 'protocol', `the download was sent on more than ${mostRedirects} times`)
 }
 
-function nextOf(call: CallDescription, from: Place, location: string): Place {
+function nextUrl(call: CallDescription, from: UrlParts, location: string): UrlParts {
   const base = from.origin + from.target
   const url = URL.canParse(location, base) ? new URL(location, base) : undefined
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'

@@ -1,8 +1,8 @@
-// Paths and names as they go into a request: checked and encoded, never put together raw.
+// Paths and names in requests: checked and encoded.
 
 import { InputError } from './errors.ts'
 
-/** An absolute path with one leading slash and none at the end. Throws InputError for what the service must not see. */
+/** Returns the path with one slash in front and none at the end. Throws InputError for a NUL character or a ".." segment. */
 export function normalisePath(path: string): string {
   if (path.includes('\0')) throw new InputError('a path must not hold a NUL character')
   if (path.split('/').includes('..')) {
@@ -11,19 +11,19 @@ export function normalisePath(path: string): string {
   return `/${path.replace(/^\/+/, '').replace(/\/+$/, '')}`
 }
 
-/** `/projects/NAME/rest`, encoded. Throws InputError for a name no URL can carry. */
+/** Returns `/projects/NAME`, encoded, and `rest`. Throws InputError for a name that no URL can contain. */
 export function projectTarget(project: string, rest: string): string {
   return `/projects/${encodeSegment(project, 'project name')}${rest}`
 }
 
-/** One path segment of a URL, encoded. Throws InputError where it would vanish or be read as another path. */
+/** Returns one path segment of a URL, encoded. Throws InputError for "", "." and "..", which would change the path; `what` names it. */
 export function encodeSegment(text: string, what: string): string {
   if (text === '' || text === '.' || text === '..')
     throw new InputError(`${JSON.stringify(text)} is not a ${what}`)
   return encode(text, what)
 }
 
-/** A value of a query, encoded. Throws InputError for text that is not Unicode. */
+/** Returns a path for a URL's query, encoded. Throws InputError for text that is not valid Unicode. */
 export function encodePath(path: string): string {
   return encode(path, 'path')
 }

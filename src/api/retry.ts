@@ -1,16 +1,16 @@
-// When a call is made again, and how long to wait first. The only place that repeats a request.
+// Retries of calls: when, and after how long. No other file repeats a request.
 
 import { doublingMs } from '../backoff.ts'
 import { ApiError, NetworkError } from './errors.ts'
 
 /**
  * - `freely`: the call may be carried out twice (GET, DELETE).
- * - `if-not-stored`: only when the service cannot have carried it out (PUT, POST): no connection, or 429. Never 409,
- *   which is an answer.
+ * - `if-not-stored`: repeated only if the service cannot have carried it out (PUT, POST): no connection, or 429. A 409 is
+ *   never repeated.
  */
 export type Repeatable = 'freely' | 'if-not-stored'
 
-/** True when the same call is worth making again after this error. */
+/** True if the same call may be repeated after this error. */
 export function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
   if (error instanceof NetworkError) {
     return error.kind === 'unreachable' || (error.kind === 'cut' && repeatable === 'freely')
@@ -23,9 +23,9 @@ export function mayRepeat(error: unknown, repeatable: Repeatable): boolean {
 const delays = { firstMs: 200, longestMs: 5_000 }
 
 /**
- * Milliseconds before the attempt after `attempt`: what the service asked for, else doubling with jitter. A service that is only
- * away is looked for while there is time (`remainingMs`), however long it said it would be: it rarely knows. Its word stands
- * where it counts our calls (429).
+ * Returns the milliseconds to wait after attempt number `attempt`: the service's Retry-After, else doubling with jitter.
+ * A Retry-After that exceeds `remainingMs` is ignored, since an unavailable service rarely knows how long it will take; but not
+ * that of a 429, which counts our calls.
  */
 export function delayMsAfter(
   attempt: number,
@@ -39,7 +39,7 @@ export function delayMsAfter(
   return doublingMs(attempt, delays, random)
 }
 
-/** Milliseconds in a Retry-After header (RFC 9110, 10.2.3): seconds or a date. Undefined where it says nothing. */
+/** Returns the milliseconds of a Retry-After header (RFC 9110, 10.2.3: seconds or a date); undefined if missing or invalid. */
 export function retryAfterMsOf(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined
   if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000
@@ -54,7 +54,7 @@ export interface RetryPolicy {
   remainingMs(): number
   sleep(ms: number): Promise<void>
   readonly random: () => number
-  /** Told before each wait. */
+  /** Called before each wait. */
   onRetry(error: unknown, attempt: number, delayMs: number): void
 }
 

@@ -1,4 +1,4 @@
-// How one attempt goes out: alone, or right behind the DELETE of the same target, on its connection.
+// Sends one attempt of a call: alone, or right behind a DELETE of the same target on the same connection.
 
 import type { World } from '../world/world.ts'
 import { acceptAny, drain, readError } from './answer-body.ts'
@@ -7,8 +7,8 @@ import type { CallDescription } from './errors.ts'
 import type { Answer, Transport, TransportRequest } from '../world/transport.ts'
 import type { RequestRecord } from './types.ts'
 
-/** The way out for a request, and the listener told of it. */
-export interface Way {
+/** The parts of a caller that sending needs. `onRequest` is called after every HTTP attempt. */
+export interface SendContext {
   readonly transport: Transport
   readonly onRequest: ((record: RequestRecord) => void) | undefined
   readonly world: World
@@ -16,14 +16,14 @@ export interface Way {
 
 export interface Sent {
   readonly answer: Answer
-  /** How the DELETE before it failed, if it did. */
+  /** Error of the DELETE sent before it, if that failed. */
   readonly deleted?: unknown
 }
 
-export type Send = (way: Way, key: string, request: TransportRequest) => Promise<Sent>
+export type Send = (way: SendContext, key: string, request: TransportRequest) => Promise<Sent>
 
 export const sendAlone: Send = async ({ transport }, _key, request) => ({
-  answer: await transport.api(request),
+  answer: await transport.callService(request),
 })
 
 export const sendBehindDelete: Send = async ({ transport, onRequest, world: { clock } }, key, request) => {
@@ -50,7 +50,7 @@ export const sendBehindDelete: Send = async ({ transport, onRequest, world: { cl
       const elapsedMs = clock.monotonic() - startedAt
       onRequest?.({ kind: 'api', ...call, status, attempt: 1, elapsedMs, bytes: undefined })
     })
-  // Answered in the same order; what was answered first is told first.
+  // Waits for both, so that `onRequest` records the DELETE before the call.
   await Promise.allSettled([deleted, second])
   return { answer: await second, deleted: await deleted }
 }

@@ -1,4 +1,4 @@
-// Tables and reconciliation back in the service's spelling, for whoever shows them as JSON. The other way is table-wire.ts.
+// Tables and reconciliation results in the service's field names, for output as JSON. The opposite of table-wire.ts.
 
 import type { ForwardResult, ReconcileResult, Table, TableSchema } from './table-types.ts'
 

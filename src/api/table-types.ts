@@ -1,9 +1,9 @@
-// Tables and reconciliation in our own spelling (interface, "Table" to "Forward item"). The document says of hardly any
-// of these fields that it is required: what it leaves open is optional or `unknown`, never invented.
+// Types of tables and reconciliation in camel case (interface, "Table" to "Forward item"). The interface calls hardly any
+// of these fields required: the others are optional or `unknown` here.
 
 import type { CallOptions, Upload } from './types.ts'
 
-/** interface, "Table". Other values of `type` than `Extraction` are not shown. */
+/** interface, "Table". The only `type` it shows is `Extraction`. */
 export interface Table {
   readonly name: string | undefined
   readonly type: string | undefined
@@ -12,7 +12,7 @@ export interface Table {
   readonly settings: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The table that `create` sends. All four fields of the document are sent: absent ones are a fresh id, now, and `{}`. */
+/** A table to create. Defaults: a random id, the current time, no settings. */
 export interface NewTable {
   readonly name: string
   readonly id?: string
@@ -25,7 +25,7 @@ export interface StorageUpload extends Upload {
   readonly zeroRetentionMode?: boolean
 }
 
-/** interface, "Table schema". The structure of `fields` is not shown. */
+/** interface, "Table schema", which does not describe `fields` further. */
 export interface TableSchema {
   readonly name: string | undefined
   readonly fields: Readonly<Record<string, unknown>> | undefined
@@ -49,7 +49,7 @@ export interface ReconcileResult {
   readonly review: ReconcileReview | undefined
   /** `running`, `done`, `error` or `pending`. */
   readonly status: string | undefined
-  /** Echo of the input, as the service sent it. */
+  /** The request's input, as the service repeated it. */
   readonly input: unknown
 }
 
@@ -66,29 +66,29 @@ export interface ForwardItem {
   readonly rowData: Readonly<Record<string, unknown>>
 }
 
-/** All three fields are required by the document. */
+/** interface, "POST …/forward": all three fields are required. */
 export interface ForwardResult {
   readonly assetsCreated: number
   readonly assetIds: readonly string[]
   readonly message: string
 }
 
-/** The tables of one project. A call that changes something is not sent twice: only when no connection was had, or on 429. */
+/** The tables of one project. Calls that change something are only repeated if there was no connection, or after a 429. */
 export interface Tables {
   readonly project: string
-  /** Throws ApiError, NetworkError, as all of these. */
+  /** Throws ApiError, NetworkError, as all methods here do. */
   list(options?: CallOptions): Promise<readonly Table[]>
   create(table: NewTable, options?: CallOptions): Promise<Table>
   /**
-   * Makes a storage table of this name holding the document. The interface does not show the service's answer: it is
-   * given as it came.
+   * Creates a storage table that contains the document. Returns the service's response unchanged: the interface does not
+   * describe it.
    */
   createStorage(name: string, document: StorageUpload, options?: CallOptions): Promise<unknown>
   schema(tableId: string, options?: CallOptions): Promise<TableSchema>
-  /** Blocks until the run is complete: 10 minutes unless `deadlineMs` says otherwise. */
+  /** Resolves when the run is complete. Default of `deadlineMs`: 10 minutes. */
   reconcile(tableId: string, input: ReconcileInput, options?: CallOptions): Promise<ReconcileResult>
-  /** A task that is not executed; the answer is its id. */
+  /** Creates a task without running it. Returns its id. */
   createTask(tableId: string, input: ReconcileInput, options?: CallOptions): Promise<string>
-  /** At least one item, else InputError. */
+  /** Throws InputError for an empty list. */
   forward(tableId: string, items: readonly ForwardItem[], options?: CallOptions): Promise<ForwardResult>
 }

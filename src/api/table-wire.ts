@@ -1,4 +1,4 @@
-// The service's spelling of tables and reconciliation, translated into ours; see wire.ts for the rules.
+// Conversion of the service's tables and reconciliation results into our types; see wire.ts for the rules.
 
 import type { CallDescription } from './errors.ts'
 import type { ForwardResult, ReconcileResult, Table, TableSchema } from './table-types.ts'

@@ -13,7 +13,7 @@ import { jsonBody, uploadBody } from './upload-body.ts'
 const reconcileDeadlineMs = 10 * 60_000
 const uploadDeadlineMs = 120_000
 
-/** The project's name is checked at once: throws InputError for one no URL can carry. */
+/** Returns the tables of a project, without a request. Throws InputError for a name that no URL can contain. */
 export function createTables(project: string, call: Caller, { clock, chance }: World): Tables {
   const tables = projectTarget(project, '/tables')
   const under = (tableId: string, rest: string): string =>

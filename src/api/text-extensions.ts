@@ -1,4 +1,4 @@
-// Extensions of text that the service has no type of its own for: such documents go as text/plain.
+// Extensions of text files for which the service has no type of their own: they are sent as text/plain.
 
 const documents = `txt text md markdown mdown rst adoc asciidoc org tex bib sty cls log srt vtt sub ics vcf vcard
   tsv tab psv jsonl ndjson json5 jsonc rtf wiki textile nfo readme me diff patch rej po pot`
@@ -15,7 +15,7 @@ const sourceCode = `c h cc cpp cxx hh hpp hxx m mm cs java kt kts scala groovy c
   bat cmd ps1 psm1 psd1 sql ddl dml psql graphql gql proto thrift avsc sol vhd vhdl sv tcl y l g4 ipp inl def glsl hlsl
   vert frag wgsl cu cuh`
 
-/** In lower case, without the dot. */
+/** All of them, in lower case, without the dot. */
 export const textExtensions: readonly string[] = [documents, markup, configuration, sourceCode]
   .join(' ')
   .split(/\s+/)

@@ -1,5 +1,5 @@
-// The objects the client hands out: the interface's resources in our own spelling. The wire's spelling
-// (`modified_at`, `errorMessage`) stays inside `api/`. A field that the interface leaves open is optional or `unknown`.
+// The client's types: the interface's resources in camel case. The service's own field names (`modified_at`) stay inside
+// `api/`. A field that the interface does not require is optional or `unknown`.
 
 import type { Mimetype } from './mimetypes.ts'
 
@@ -10,16 +10,16 @@ export interface Project {
   readonly createdAt: string | undefined
 }
 
-/** A file as the service last described it (interface, "File"). Only `name` is certain. */
+/** A file as the service described it (interface, "File"). Only `name` is always there. */
 export interface RemoteFile {
   readonly kind: 'file'
   readonly name: string
   /** Bytes. */
   readonly size: number | undefined
   readonly mimetype: string | undefined
-  /** The service's own text, compared as such: it is half of the fingerprint. */
+  /** The service's own text, compared and never parsed: with the size it identifies a version. */
   readonly modifiedAt: string | undefined
-  /** Presigned, lives 15 minutes from the answer, never logged. */
+  /** Presigned download URL, valid for 15 minutes. A secret: never logged. */
   readonly url: string | undefined
 }
 
@@ -30,29 +30,29 @@ export interface RemoteFolder {
 
 /** A folder with its direct children (interface, "Folder"). */
 export interface FolderListing extends RemoteFolder {
-  /** Each name once. */
+  /** Children, each name once. */
   readonly entries: readonly (RemoteFile | RemoteFolder)[]
-  /** Entries that are not what the interface says, and what became of them. */
+  /** Counts of entries that do not conform to the interface. */
   readonly odd: OddEntries
 }
 
 export interface OddEntries {
-  /** Entries that cannot be named, or are of no known kind: not among `entries`. */
+  /** Entries missing in `entries`: without a usable or unique name, or neither file nor folder. */
   readonly leftOut: number
-  /** Fields of the wrong kind are as if they were absent. */
+  /** Entries with fields of the wrong type, which count as absent. */
   readonly repaired: number
 }
 
-/** Content of an upload whose bytes are here. Read once per attempt, from the start. */
+/** Content that is sent with the upload. Read once per attempt, from the start. */
 export interface BytesContent {
   readonly kind: 'bytes'
   /** Exact number of bytes `open` yields. */
   readonly size: number
-  /** A fresh stream of the content. Chunks of any size; memory stays constant. */
+  /** Returns a new stream of the whole content, in chunks of any size. */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>
 }
 
-/** Content the service fetches itself from a signed URL (`file_type: "uri"`). */
+/** Content that the service fetches itself from a presigned URL (`file_type: "uri"`). */
 export interface UriContent {
   readonly kind: 'uri'
   readonly url: string
@@ -69,7 +69,7 @@ export interface UploadPart {
   readonly file?: {
     readonly mimetype: string
     readonly file_type: 'uri' | 'binary'
-    /** Base64 text or signed URL. */
+    /** Base64 text, or a presigned URL. */
     readonly content: string
   }
 }
@@ -81,32 +81,32 @@ export interface Upload {
   readonly content: BytesContent | UriContent | MultipartContent
 }
 
-/** Somebody who follows a call from outside: told how it goes, and able to end it. */
+/** An observer of a call, which is notified of its progress and can end it. */
 export interface CallWatch {
   /** Bytes went out or came in. */
   onProgress(): void
   /** An attempt failed, and another will follow. */
   onFailure(error: unknown): void
-  /** How much of the silence since then (ms, of the monotonic clock) is to be counted. */
+  /** Returns how many ms of the silence since `since` (monotonic clock, ms) count towards the deadline. */
   silentMs(since: number): number
-  /** Aborted: the call ends at once with the signal's reason. */
+  /** Ends the call at once when it aborts; the call rejects with its reason. */
   readonly signal: AbortSignal
 }
 
-/** How one call may be bounded. */
+/** Limits and observers of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   readonly watch?: CallWatch | undefined
-  /** Connections made before may be dead: this call, and every later one of the client, uses new ones. */
+  /** True: this call and all later ones of the client use new connections, because the old ones may be dead. */
   readonly reconnect?: boolean | undefined
   /**
    * Milliseconds for the whole call, retries included. Uploads: milliseconds without progress (default 120 s). Downloads:
-   * for the whole range; without it they end when no byte has come for the client's `deadlineMs`.
+   * milliseconds for the whole range; default: no limit, but they end if no byte comes for the client's `deadlineMs`.
    */
   readonly deadlineMs?: number | undefined
-  /** Of a question: every piece of its answer starts `deadlineMs` anew. */
+  /** True: `deadlineMs` restarts with every piece of the response. */
   readonly isDeadlineForSilence?: boolean | undefined
-  /** At most this many attempts (1 = never retried). */
+  /** Most attempts. Default 4; 1: never retried. */
   readonly attempts?: number | undefined
 }
 
@@ -114,19 +114,19 @@ export interface CallOptions {
 export interface Range {
   readonly offset: number
   readonly length: number
-  /** Of the whole, where it is known: an answer that does not tell its own size is held against it. */
+  /** Size of the whole document, if known. A response without a size is checked against it. */
   readonly sizeBytes?: number
 }
 
-/** The head of a ranged download; `chunks` carries exactly the range asked for, clipped to the end of the file. */
+/** A ranged download whose headers have come. `chunks` is exactly the requested range, clipped to the end of the file. */
 export interface Download {
-  /** Size of the whole file where the answer tells it (Content-Range, or Content-Length of a 200). */
+  /** Size of the whole file, if the headers give it (Content-Range, or Content-Length of a 200). */
   readonly totalSize: number | undefined
-  /** Strong or weak ETag as sent. */
+  /** Strong or weak ETag, as sent. */
   readonly etag: string | undefined
   /**
-   * Iterate it, or call its iterator's `return`: until then a connection is taken. An empty one says that bytes came which are not
-   * wanted. Throws NetworkError.
+   * Bytes. Iterate to the end, or call the iterator's `return`: until then a connection is taken. An empty chunk means progress only.
+   * Throws NetworkError.
    */
   readonly chunks: AsyncIterable<Uint8Array>
 }
@@ -134,45 +134,45 @@ export interface Download {
 /** The files of one project (interface, "/projects/{project_name}/files"). Paths are absolute: `/a/b.pdf`. */
 export interface Files {
   readonly project: string
-  /** Resolves a path. Retried on temporary failures. Throws ApiError, NetworkError. */
+  /** Returns the file or folder at a path. Retried on temporary failures. Throws ApiError, NetworkError. */
   get(path: string, options?: CallOptions): Promise<RemoteFile | FolderListing>
   /**
-   * Uploads to a path. Throws ApiError 409 when a file exists there. Sent once: retried only when nothing can have been
-   * stored (no connection, 429); a 202 is an ApiError; `isOutcomeUnknown` says of an error whether the service may have stored it.
+   * Uploads to a path. Throws ApiError 409 if a file exists there. Retried only if nothing can have been stored (no connection,
+   * 429); a 202 is an ApiError. `isOutcomeUnknown(error)` is true if the service may have stored it.
    */
   upload(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile>
   /**
-   * Deletes the file at a path and uploads in its place: both requests go out at once, on one connection, in this order. For
-   * content that fits into memory. Rejects as `upload` does; where the delete failed, and the upload was refused for that
-   * (409), or is still to be carried out (202), with the delete's error. Any other failure says nothing of the delete.
+   * Deletes the file at a path and uploads in its place: both requests are sent at once, in this order, on one connection. For
+   * content that fits into memory. Rejects as `upload` does. Rejects with the delete's error if that failed and caused a 409 of
+   * the upload, or if the delete was answered with 202. After any other error the file may be deleted or not.
    */
   replace(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile>
   /**
-   * Deletes a file, or a folder with everything in it. Retried; a 404 after a retry counts as done, a 202 does not: it rejects with
-   * that, and the delete may be carried out at any time (`isOnlyAccepted`). Each retry takes what stands
-   * there by then, also what another client stored since: whoever must not looks before each (`attempts: 1`).
+   * Deletes a file, or a folder with everything in it. Retried; a 404 after a retry counts as done. Rejects on a 202: the delete
+   * may be carried out at any time (`isOnlyAccepted`). A retry may delete a file that another client stored since the first
+   * attempt; to prevent that, use `attempts: 1` and check before each call.
    */
   delete(path: string, options?: CallOptions): Promise<void>
   /**
-   * Reads from a presigned URL with an agent that never carries the key. `path` is only for messages. A server that ignores
-   * Range is handled by skipping. Not retried: throws ApiError (403, 404, 410 for an expired or refused URL), NetworkError.
+   * Reads from a presigned URL, on connections that never carry the key. `path` is only for messages. If the server ignores
+   * Range, bytes before the range are skipped. Not retried: throws ApiError (403, 404, 410 for an expired URL), NetworkError.
    */
   download(url: string, path: string, range: Range, options?: CallOptions): Promise<Download>
 }
 
-/** A key, or where to read it: read again when the service answers 401, so that a rotated key is picked up. */
+/** A key, or a source that is read at first use and again after a 401, so that a rotated key is found. */
 export type KeySource = string | { read(): Promise<string> }
 
-/** Told of every finished HTTP attempt; `path` is the document's path, never a URL with a signature. */
+/** Record of one HTTP attempt. `path` is the document's path, never a presigned URL. */
 export interface RequestRecord {
   /** A call to the service, or a download by a presigned URL. */
   readonly kind: 'api' | 'download'
   readonly method: string
   readonly path: string
-  /** Undefined when no answer came. */
+  /** Undefined if no response came. */
   readonly status: number | undefined
   readonly elapsedMs: number
   readonly attempt: number
-  /** Of the body that was sent, otherwise of the answer's; undefined where nobody said. */
+  /** Length of the request's body if it has one, else of the response's; undefined if no header gave it. */
   readonly bytes: number | undefined
 }

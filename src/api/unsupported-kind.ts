@@ -1,7 +1,7 @@
-// The kinds of documents that people keep and that the service has no type for, by their extensions: refused as soon as
-// one is made. An extension that is in no list says nothing: of such a name the content decides.
+// Usual kinds of documents for which the service has no mimetype, by extension: creating one is refused at once. For an
+// extension that is in no list, the content decides (`mimetype-of-content.ts`).
 
-import { extensionOf, formerName } from './extension.ts'
+import { extensionOf, nameWithoutBackupEnding } from './extension.ts'
 
 const kinds: Readonly<Record<string, string>> = {
   'Word documents': 'doc docx docm dotx',
@@ -22,14 +22,14 @@ const kindByExtension = new Map(
   Object.entries(kinds).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind] as const)),
 )
 
-/** True for a name whose extension says that the service has no type for what it names. */
+/** True if the name's extension is in the lists above. */
 export function isOfUnsupportedKind(name: string): boolean {
-  return kindByExtension.has(extensionOf(formerName(name) ?? name))
+  return kindByExtension.has(extensionOf(nameWithoutBackupEnding(name) ?? name))
 }
 
-/** The kind of file that a name stands for, if the service has no type for it, such as `docx files (Word documents)`. */
+/** Returns a text for messages about a refused name, such as `docx files (Word documents)`. */
 export function kindOfUnsupported(name: string): string {
-  const extension = extensionOf(formerName(name) ?? name) || extensionOf(name)
+  const extension = extensionOf(nameWithoutBackupEnding(name) ?? name) || extensionOf(name)
   if (extension === '') return 'files of this type'
   const kind = kindByExtension.get(extension)
   return kind === undefined ? `${extension} files` : `${extension} files (${kind})`

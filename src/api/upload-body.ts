@@ -1,19 +1,19 @@
-// The Document of an upload as a request body: a JSON head, the content in base64, a JSON tail. Streams: memory stays
-// constant whatever the size, and Content-Length is known before the first byte (many gateways refuse chunked uploads).
+// The Document of an upload as a request body: a JSON head, the content in base64, a JSON tail. It is streamed, so that memory
+// stays constant. Content-Length is known before the first byte: many gateways refuse chunked uploads.
 
 import { ContentError, InputError } from './errors.ts'
 import type { CallDescription } from './errors.ts'
 import type { RequestBody } from './caller.ts'
 import type { BytesContent, Upload } from './types.ts'
 
-/** Wrapping of the Document, and the one field that only a storage table knows (interface, "Document"). */
+/** Where the Document is in the request's JSON, and the one field that only storage tables have (interface, "Document"). */
 export interface DocumentPlace {
-  /** Puts the Document inside the request's object; it must stay its last value. Default: it is the request. */
+  /** Returns the request's object with the Document as its last value. Default: the Document itself. */
   readonly wrap?: (document: object) => object
   readonly zeroRetentionMode?: boolean | undefined
 }
 
-/** The body of an upload. While it is sent it throws ContentError when the source yields more or less than `size`. */
+/** Returns the body of an upload. Sending it throws ContentError if the source yields more or fewer bytes than `size`. */
 export function uploadBody(call: CallDescription, upload: Upload, place: DocumentPlace = {}): RequestBody {
   const { wrap = (document) => document, zeroRetentionMode } = place
   const { content } = upload
@@ -57,7 +57,7 @@ export function uploadBody(call: CallDescription, upload: Upload, place: Documen
   }
 }
 
-/** All of it, encoded at once. */
+/** Yields the whole body as one chunk. */
 async function* inOnePiece(
   call: CallDescription,
   content: BytesContent,
@@ -73,7 +73,7 @@ async function* inOnePiece(
   for await (const chunk of content.open(signal)) {
     count += chunk.length
     if (count > content.size) throw tooLong(call, content)
-    // A copy: the source may fill its buffer again.
+    // Copied, because the source may reuse its buffer.
     pieces.push(Buffer.from(chunk))
     onProgress()
   }
@@ -82,14 +82,14 @@ async function* inOnePiece(
   yield Buffer.concat([head, encode(bytes, 0, bytes.length), tail])
 }
 
-/** A body that is small enough to be one string. */
+/** Returns JSON as a body. */
 export function jsonBody(json: string): RequestBody {
   return { length: Buffer.byteLength(json), open: () => json }
 }
 
-/** A body up to this length goes out in one piece, together with the request's head: one packet wakes the other side once. */
+/** Bodies up to this length are one chunk, which is sent together with the request's headers: the server wakes once. */
 const onePieceBytes = 64 * 1024
-/** Source bytes encoded at once: a multiple of 3, small enough to count as progress on a slow line. */
+/** Source bytes per chunk: a multiple of 3 for base64, and small enough to show progress on a slow line. */
 const blockBytes = 3 * 32 * 1024
 
 async function* base64Of(
@@ -108,7 +108,7 @@ async function* base64Of(
     for (let start = 0; start < aligned; start += blockBytes) {
       yield encode(bytes, start, Math.min(start + blockBytes, aligned))
     }
-    // A copy: the source may fill its buffer again.
+    // Copied, because the source may reuse its buffer.
     rest = Buffer.from(bytes.subarray(aligned))
   }
   if (count < content.size) throw tooShort(call, content, count)

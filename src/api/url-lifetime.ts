@@ -1,4 +1,4 @@
-// Lifetime of presigned URLs.
+// Lifetime of presigned URLs (interface, "Limits").
 
-/** Milliseconds, counted from when the request that brought the URL was sent (interface, "Limits"). */
+/** Milliseconds, counted from when the request for the URL was sent. */
 export const urlLifetimeMs: number = 15 * 60_000

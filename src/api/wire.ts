@@ -1,6 +1,6 @@
-// The service's spelling of its resources, translated into ours, once. Fields the interface calls optional may be absent
-// or null, unknown fields are passed over; anything else of the wrong shape is a NetworkError "protocol". Of files and
-// folders more is borne: an odd entry costs one entry, an odd field one field, never a folder.
+// Conversion of the service's JSON into our types. Fields that the interface calls optional may be absent or null, unknown
+// fields are ignored; any other deviation is a NetworkError "protocol". Files and folders are more tolerant: an invalid entry
+// is left out, an invalid field counts as absent.
 
 import type { Timers } from '../world/clock.ts'
 import { NetworkError } from './errors.ts'
@@ -23,7 +23,7 @@ export function projectsFromWire(call: CallDescription, value: unknown): Project
   })
 }
 
-/** interface, "GET /projects/{project_name}/files": told apart by `ftype`. `name` is the last segment of what was asked for. */
+/** interface, "GET /projects/{project_name}/files": a file or folder, by `ftype`. `name`: used if the response has none. */
 export async function nodeFromWire(
   call: CallDescription,
   value: unknown,
@@ -37,15 +37,15 @@ export async function nodeFromWire(
   return { kind: 'folder', name: nameOf(fields, name), ...(await entriesFromWire(wireEntries, timers)) }
 }
 
-/** interface, "File", as an upload is answered; a service that tells nothing of it has stored it all the same. */
+/** interface, "File": the response to an upload. An empty one is a success, too; `name` is used if the response has none. */
 export function fileFromWire(call: CallDescription, value: unknown, name: string): RemoteFile {
   const fields = value === undefined ? {} : objectOf(call, value, 'a file')
   if (fields['ftype'] === 'folder') throw wrongShape(call, 'it is a folder, not a file')
   return fileOf(nameOf(fields, name), fields)
 }
 
-function nameOf({ name }: Fields, asked: string): string {
-  return typeof name === 'string' ? name : asked
+function nameOf({ name }: Fields, fallback: string): string {
+  return typeof name === 'string' ? name : fallback
 }
 
 interface TypeOf {
@@ -54,7 +54,7 @@ interface TypeOf {
   boolean: boolean
 }
 
-/** A field that may be absent or null. */
+/** Returns a field that may be absent or null. Throws NetworkError "protocol" for a value of another type. */
 export function optional<T extends keyof TypeOf>(
   call: CallDescription,
   fields: Fields,
@@ -67,7 +67,7 @@ export function optional<T extends keyof TypeOf>(
   return value as TypeOf[T]
 }
 
-/** A field that must be there. */
+/** Returns a field; throws NetworkError "protocol" if it is absent or of another type. */
 export function required<T extends keyof TypeOf>(
   call: CallDescription,
   fields: Fields,
@@ -79,7 +79,7 @@ export function required<T extends keyof TypeOf>(
   return value
 }
 
-/** An object that may be absent or null; what is in it is the service's. */
+/** Returns an object that may be absent or null, with its fields unchecked. */
 export function optionalObject(call: CallDescription, fields: Fields, name: string): Fields | undefined {
   const value = fields[name]
   return value === undefined || value === null ? undefined : objectOf(call, value, name)
@@ -104,7 +104,7 @@ export function stringsOf(call: CallDescription, value: unknown, what: string): 
   })
 }
 
-/** The answer is JSON, but not what the interface says. */
+/** Returns the error for JSON that does not conform to the interface. */
 function wrongShape(call: CallDescription, detail: string): NetworkError {
   return new NetworkError(call, 'protocol', `the answer is not what the interface says: ${detail}`)
 }

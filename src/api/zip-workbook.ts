@@ -1,5 +1,5 @@
-// An xlsx is a zip whose part [Content_Types].xml names a workbook. Where that part lies is told at the end of a zip only: many
-// programs write it last.
+// Recognition of Excel workbooks (xlsx) among zips: the part [Content_Types].xml names a workbook. The position of that part is
+// only known from the directory at the zip's end, and many programs write the part last.
 
 import { inflateRawSync } from 'node:zlib'
 import { bufferAt, type ReadableContent } from './readable-content.ts'
@@ -8,16 +8,16 @@ export const zipSignature: Uint8Array = Buffer.from('PK\x03\x04')
 
 const endBytes = 22
 const longestCommentBytes = 65_535
-/** The directory of a workbook with twenty thousand parts. */
+/** Limit of the directory, enough for a workbook with twenty thousand parts. */
 const mostDirectoryBytes = 4 * 1024 * 1024
-/** The content types of as many, packed and unpacked. */
+/** Limits of [Content_Types].xml, compressed and decompressed, for as many parts. */
 const mostPackedBytes = 1024 * 1024
 const mostBytes = 8 * 1024 * 1024
 
-/** Templates and workbooks with macros are other types. */
+/** Content type of a workbook. Templates and workbooks with macros have others, and are refused. */
 const mainPart = /application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet\.main\+xml/
 
-/** True for a zip that is an Excel workbook; false where it is cut, or damaged where this is told. */
+/** True for a zip that is an Excel workbook; false if it is cut off, or damaged in the parts read here. */
 export async function isWorkbookZip(content: ReadableContent): Promise<boolean> {
   const entry = await findEntry(content, '[content_types].xml')
   return entry !== undefined && mainPart.test(await textOf(content, entry))
@@ -26,11 +26,11 @@ export async function isWorkbookZip(content: ReadableContent): Promise<boolean> 
 interface Entry {
   readonly method: number
   readonly packedBytes: number
-  /** Of its own header. */
+  /** Position of the entry's header in the zip, in bytes. */
   readonly offset: number
 }
 
-/** `name`: in lower case. */
+/** Returns the entry with this name; `name` is in lower case, and case is ignored. */
 async function findEntry(content: ReadableContent, name: string): Promise<Entry | undefined> {
   const directory = await directoryOf(content)
   for (let at = 0; at + 46 <= directory.length && directory.readUInt32BE(at) === 0x504b0102;) {
@@ -47,7 +47,7 @@ async function findEntry(content: ReadableContent, name: string): Promise<Entry 
   return undefined
 }
 
-/** The central directory; empty where the end is missing. */
+/** Returns the central directory; empty if the zip's end is missing. */
 async function directoryOf(content: ReadableContent): Promise<Buffer> {
   const tailBytes = Math.min(content.size, endBytes + longestCommentBytes)
   const tail = await bufferAt(content, content.size - tailBytes, tailBytes)
@@ -57,7 +57,7 @@ async function directoryOf(content: ReadableContent): Promise<Buffer> {
   return bufferAt(content, tail.readUInt32LE(end + 16), length)
 }
 
-/** Empty for what cannot be unpacked. */
+/** Returns the entry's text; empty if it cannot be decompressed. */
 async function textOf(content: ReadableContent, { method, packedBytes, offset }: Entry): Promise<string> {
   const header = await bufferAt(content, offset, 30)
   if (header.length < 30) return ''

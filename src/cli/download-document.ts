@@ -1,7 +1,7 @@
 // Downloads one document in full. After a broken connection or an expired URL it continues where it was, as long as the document
 // has not changed.
 
-import { letGo } from '../api/let-go.ts'
+import { discardDownload } from '../api/discard-download.ts'
 import type { Files, RemoteFile } from '../api/types.ts'
 import { CommandError } from './command-error.ts'
 
@@ -40,7 +40,7 @@ export async function downloadDocument(download: DocumentDownload): Promise<void
       const isOther =
         response.totalSize !== undefined && response.totalSize !== (sizeBytes ?? response.totalSize)
       if (isOther || (etag !== undefined && response.etag !== etag)) {
-        await letGo(response)
+        await discardDownload(response)
         throw changedError(path)
       }
       etag = response.etag

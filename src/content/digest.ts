@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { NetworkError } from '../api/errors.ts'
-import { letGo } from '../api/let-go.ts'
+import { discardDownload } from '../api/discard-download.ts'
 import type { Files, RemoteFile } from '../api/types.ts'
 import { ErrnoError } from '../errno-error.ts'
 
@@ -147,7 +147,7 @@ export async function storedBytes(
   const download = await files.download(url, path, range, { signal })
   const { totalSize = size } = download
   if (totalSize === size) return download.chunks
-  await letGo(download)
+  await discardDownload(download)
   const detail = `the answer has ${totalSize} bytes, the document ${size}`
   throw new NetworkError({ method: 'GET', path }, 'protocol', detail)
 }

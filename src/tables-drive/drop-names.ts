@@ -1,6 +1,6 @@
 // Rules for the names of dropped files: which are processed by the target of their folder, ignored, or refused.
 
-import { formerName } from '../api/extension.ts'
+import { nameWithoutBackupEnding } from '../api/extension.ts'
 import { mimetypeOfName } from '../api/mimetype-of.ts'
 import { ErrnoError } from '../errno-error.ts'
 import { checkName } from '../fs/tree/names.ts'
@@ -28,7 +28,7 @@ export function resultNamesOf(name: string): string[] {
 export type DropFate = 'taken' | 'refused' | 'kept'
 
 export function fateOf(name: string, target: DropTarget): DropFate {
-  if (isLocalName(name) || isResultName(name) || formerName(name) !== undefined) return 'kept'
+  if (isLocalName(name) || isResultName(name) || nameWithoutBackupEnding(name) !== undefined) return 'kept'
   if (target.takes(name)) return 'taken'
   return mimetypeOfName(name) === undefined ? 'kept' : 'refused'
 }

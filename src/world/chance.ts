@@ -1,12 +1,12 @@
-// Chance: ids that are no other's, and the jitter that keeps many from doing the same at once.
+// Random numbers: unique ids, and the jitter that keeps many clients from acting at the same moment.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 
 export interface Chance {
-  /** From 0 up to, and without, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   random(): number
   uuid(): string
-  /** So many random bytes, two digits each. */
+  /** Returns `bytes` random bytes as hexadecimal text, two digits each. */
   hex(bytes: number): string
 }
 

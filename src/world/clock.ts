@@ -1,54 +1,55 @@
-// Wall clock, steady clock and timers: the first is people's, who set it; the second is not, and a machine that slept
-// finds the wall far ahead; the third no module decides alone.
+// Three clocks and the timers of a drive. `wall` is the time of day, `monotonic` measures time while the machine is awake, and
+// `steady` measures the age of cached data, sleep included. All code takes them from `World`, so that a test can control time.
 
-/** `unref`: it holds no process up. `refresh`: its time starts anew. */
+/** `unref`: the timer does not keep the process alive. `refresh`: its time starts again (not for `setImmediate`). */
 export interface Timer {
   unref(): Timer
   refresh(): Timer
 }
 
-/** Named as Node names them. Milliseconds. */
+/** Node's timers. Times in milliseconds. */
 export interface Timers {
   setTimeout(run: () => void, ms: number): Timer
   setInterval(run: () => void, ms: number): Timer
-  /** When everything that is due now has had its turn. */
+  /** Runs after everything that is due now. */
   setImmediate(run: () => void): Timer
-  /** Ends any of the three; nothing where there is none, or it is over. */
+  /** Cancels a timer of any kind. Does nothing for undefined, or a timer that has fired. */
   clear(timer: Timer | undefined): void
 }
 
 export interface Clock extends Timers {
-  /** Milliseconds since 1970, as people read them: for mtimes, names, and whatever outlives the process. May step either way. */
+  /** Milliseconds since 1970: for mtimes, names, and all times that outlive the process. Jumps when the clock is set. */
   readonly wall: () => number
   /**
-   * Milliseconds for measuring: begins at wall time and only grows. It keeps up with a wall clock that jumps ahead (the
-   * machine slept: what was fetched before is old), and does not follow one that is set back.
+   * Milliseconds for the age of cached data: starts at wall time and never decreases. It follows the wall clock forwards (after
+   * sleep, cached data is old), but not backwards.
    */
   readonly steady: () => number
-  /** Milliseconds this machine was awake, from any beginning: nothing but the going by of time moves it. */
+  /** Milliseconds that this machine was awake, from an arbitrary start: for durations. Setting the clock does not change it. */
   readonly monotonic: () => number
 }
 
-/** A wall clock this far off the monotonic one has been set, or the machine slept; less is drift. */
+/** A wall clock that deviates this much from the monotonic one was set, or the machine slept; less is drift. */
 const jumpMs = 1_000
 
-/** Counts from now. */
+/** Returns a clock whose `steady` starts now. Tests pass clocks and timers of their own. */
 export function createClock(
   wall: () => number = Date.now,
   monotonic: () => number = () => performance.now(),
   timers: Timers = nodeTimers,
 ): Clock {
-  /** Wall time minus monotonic time, as last seen. */
-  let apart = wall() - monotonic()
-  let ahead = apart
+  /** Wall time minus monotonic time, at the last call. */
+  let wallOffset = wall() - monotonic()
+  /** Steady time minus monotonic time: the first `wallOffset`, plus all jumps ahead since. */
+  let steadyOffset = wallOffset
   const steady = (): number => {
     const now = monotonic()
-    const jump = wall() - now - apart
+    const jump = wall() - now - wallOffset
     if (Math.abs(jump) > jumpMs) {
-      apart += jump
-      if (jump > 0) ahead += jump
+      wallOffset += jump
+      if (jump > 0) steadyOffset += jump
     }
-    return now + ahead
+    return now + steadyOffset
   }
   return { ...timers, wall, steady, monotonic }
 }
@@ -56,15 +57,16 @@ export function createClock(
 const nodeTimers: Timers = {
   setTimeout: (run, ms) => setTimeout(run, ms),
   setInterval: (run, ms) => setInterval(run, ms),
-  setImmediate: (run) => new Soon(run),
+  setImmediate: (run) => new ImmediateTimer(run),
   clear(timer) {
-    if (timer instanceof Soon) timer.clear()
-    // Node clears either kind with either call.
+    if (timer instanceof ImmediateTimer) timer.clear()
+    // clearTimeout clears intervals, too.
     else clearTimeout(timer as NodeJS.Timeout | undefined)
   },
 }
 
-class Soon implements Timer {
+/** Node's Immediate as a Timer: it has no `refresh`, because it has no time. */
+class ImmediateTimer implements Timer {
   readonly #immediate: NodeJS.Immediate
 
   constructor(run: () => void) {
@@ -85,7 +87,7 @@ class Soon implements Timer {
   }
 }
 
-/** Resolves after so long; rejects with the signal's reason. Holds no process up where it is `idle`. */
+/** Resolves after `ms`; rejects with the signal's reason when that aborts. `idle`: does not keep the process alive. */
 export function sleep(
   timers: Timers,
   ms: number,
@@ -106,7 +108,7 @@ export function sleep(
   })
 }
 
-/** Aborts after so long with a TimeoutError, as `AbortSignal.timeout` does. Holds no process up. */
+/** Returns a signal that aborts after `ms` with a TimeoutError, as `AbortSignal.timeout`. Does not keep the process alive. */
 export function abortAfter(timers: Timers, ms: number): AbortSignal {
   const controller = new AbortController()
   const abort = (): void => controller.abort(new DOMException('it took too long', 'TimeoutError'))

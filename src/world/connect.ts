@@ -1,4 +1,4 @@
-// Which connections a request takes: to one host, to any, directly or through a proxy.
+// Connections for requests: to the service or to any host, directly or through a proxy.
 
 import { Agent, Client, buildConnector } from 'undici'
 import type { SecureContext } from 'node:tls'
@@ -10,33 +10,33 @@ import type { Proxy, ProxyOf } from './proxy.ts'
 import { ProxyError, openTunnel } from './tunnel.ts'
 
 export interface ConnectionsOptions {
-  /** At once, per host. */
-  readonly most: number
-  /** Told of what failed before there was a connection: only such a request certainly never reached the service. */
+  /** Most connections at once, per host. */
+  readonly connectionsPerHost: number
+  /** Called with each error in connecting. A request that failed so has certainly not reached the service. */
   readonly onConnectError: (error: Error) => void
   readonly proxyOf: ProxyOf
-  /** Undefined: Node's own. */
+  /** Trusted certificates; undefined: Node's own. */
   readonly trust: SecureContext | undefined
 }
 
 const connectTimeoutMs = 10_000
 const keepAliveMs = 30_000
 
-/** To one host, for calls that follow one another. */
+/** Returns connections to the service, reused for calls that follow one another. */
 export function connectionsTo(origin: string, options: ConnectionsOptions): Connections {
-  // A proxy may have one request on a connection and no more.
-  if (isAskedOfProxy(origin, options)) return connectionsToAny(options)
-  // One for all: it keeps the TLS sessions.
+  // Not `Lanes`, which sends two requests at once on a connection: an HTTP proxy may not support that.
+  if (isPlainThroughProxy(origin, options)) return connectionsToAny(options)
+  // Shared by all lanes, because it caches the TLS sessions.
   const connect = connector(options)
   return new Lanes(
-    options.most,
+    options.connectionsPerHost,
     () => new Client(origin, { pipelining: 1, keepAliveTimeout: keepAliveMs, connect }),
   )
 }
 
-/** To any host. */
+/** Returns connections to any host. */
 export function connectionsToAny(options: ConnectionsOptions): Connections {
-  const pooling = { connections: options.most, pipelining: 1, keepAliveTimeout: keepAliveMs }
+  const pooling = { connections: options.connectionsPerHost, pipelining: 1, keepAliveTimeout: keepAliveMs }
   const pool = new Pooled(() => new Agent({ ...pooling, connect: connector(options) }))
   const wholeUrl = (request: Request): Request => asProxyRequest(request, options)
   return {
@@ -53,12 +53,12 @@ export function connectionsToAny(options: ConnectionsOptions): Connections {
   }
 }
 
-/** TLS goes through a tunnel; anything else the proxy is asked for itself. */
-function isAskedOfProxy(origin: string, { proxyOf }: ConnectionsOptions): boolean {
+/** True for plain HTTP through a proxy, which receives the requests itself. HTTPS goes through a tunnel instead. */
+function isPlainThroughProxy(origin: string, { proxyOf }: ConnectionsOptions): boolean {
   return origin.startsWith('http:') && proxyOf(origin) !== undefined
 }
 
-/** With the whole URL as its target (RFC 9112, 3.2.2), which is how a proxy knows where to. */
+/** Returns a plain HTTP request for its proxy, with the whole URL as its target (RFC 9112, 3.2.2); any other unchanged. */
 function asProxyRequest(request: Request, { proxyOf }: ConnectionsOptions): Request {
   const origin = String(request.origin)
   const proxy = origin.startsWith('http:') ? proxyOf(origin) : undefined
@@ -76,7 +76,7 @@ function asProxyRequest(request: Request, { proxyOf }: ConnectionsOptions): Requ
   }
 }
 
-/** 407 is never the service's: the request has not reached it. */
+/** Throws ProxyError for a 407, which is the proxy's: the request has not reached the service. */
 async function answerOfProxy(
   answer: Promise<Response>,
   { origin }: Request,
@@ -101,7 +101,7 @@ function connector({ onConnectError, proxyOf, trust }: ConnectionsOptions): buil
     ...(trust === undefined ? {} : { secureContext: trust }),
   })
   return (target, done) => {
-    const tell: buildConnector.Callback = (...outcome) => {
+    const report: buildConnector.Callback = (...outcome) => {
       const [error, socket] = outcome
       if (error === null) return done(null, withoutContinue(socket))
       onConnectError(error)
@@ -109,17 +109,17 @@ function connector({ onConnectError, proxyOf, trust }: ConnectionsOptions): buil
     }
     const proxy = proxyFor(target, proxyOf)
     if (proxy === undefined) {
-      connect(target, tell)
+      connect(target, report)
       return
     }
     openTunnel(proxy, target, { connect, limitMs: connectTimeoutMs }).then(
-      (socket) => connect({ ...target, httpSocket: socket }, tell),
-      (error: Error) => tell(error, null),
+      (socket) => connect({ ...target, httpSocket: socket }, report),
+      (error: Error) => report(error, null),
     )
   }
 }
 
-/** To the proxy itself there is no proxy. */
+/** Returns the proxy whose tunnel leads to `target`; undefined for plain HTTP, and for the proxy itself. */
 function proxyFor({ protocol, host }: buildConnector.Options, proxyOf: ProxyOf): Proxy | undefined {
   if (protocol !== 'https:') return undefined
   const origin = `https://${host}`

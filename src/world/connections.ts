@@ -1,4 +1,4 @@
-// Connections to other machines, before anything is known of these: undici's words, and no other.
+// Interface of a set of connections, in undici's types.
 
 import type { Dispatcher } from 'undici'
 
@@ -6,15 +6,15 @@ export type Request = Dispatcher.RequestOptions & { readonly signal: AbortSignal
 export type Response = Dispatcher.ResponseData
 
 export interface Connections {
-  /** A connection is taken until the answer's body has been read to its end, or given up. */
+  /** Sends a request. Its connection is taken until the response's body has been read to its end, or destroyed. */
   request(request: Request): Promise<Response>
   /**
-   * Two requests at once on one connection, in this order; through a proxy the second follows the answer to the first.
-   * Neither is ever sent a second time. The second's body is in memory.
+   * Sends two requests at once on one connection, in this order; through a proxy, the second after the response to the first.
+   * Neither is sent twice, even if the connection breaks. The second's body must be in memory, not a stream.
    */
   together(first: Request, second: Request): { first: Promise<Response>; second: Promise<Response> }
-  /** Requests from now on use new connections; those under way finish on theirs. */
+  /** Later requests use new connections; those under way finish on theirs. */
   renew(): void
-  /** Requests under way fail. */
+  /** Closes all connections. Requests under way fail. */
   destroy(): Promise<void>
 }

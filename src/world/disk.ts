@@ -1,16 +1,16 @@
-// Calls for the files of spool, disk cache, lost+found and pins, and for the sync of the journal's log. Named and answering as
-// `node:fs` does, errors included. The database files themselves are libsql's, which opens them beneath this.
+// File calls for spool, disk cache, lost+found and pins, and for the sync of the journal's log. Names, results and errors are
+// those of `node:fs`. The database files themselves are opened by libsql, which does not use this interface.
 
 import * as fs from 'node:fs'
 import * as promises from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 type Stats = Pick<fs.Stats, 'dev' | 'ino' | 'size' | 'blocks' | 'mtimeMs'>
-type Room = Pick<fs.StatsFs, 'bavail' | 'bsize' | 'blocks'>
+type FreeSpace = Pick<fs.StatsFs, 'bavail' | 'bsize' | 'blocks'>
 
 export type OpenFlags = 'a' | 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'wx+'
 
-/** One open file, with a descriptor of its own. */
+/** An open file, as `FileHandle` of `node:fs/promises`. */
 export interface OpenFile {
   readonly fd: number
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
@@ -20,7 +20,7 @@ export interface OpenFile {
   close(): Promise<void>
 }
 
-/** Calls without a promise are done at once, on this thread: they are short. */
+/** Calls ending in `Sync` block this thread, and are used for short operations. */
 export interface Disk {
   openSync(path: string, flags: OpenFlags, mode?: number): number
   closeSync(fd: number): void
@@ -30,7 +30,7 @@ export interface Disk {
   fsyncSync(fd: number): void
   existsSync(path: string): boolean
   statSync(path: string): Stats
-  statfsSync(path: string): Room
+  statfsSync(path: string): FreeSpace
   readdirSync(path: string): string[]
   readFileSync(path: string, encoding: 'utf8'): string
   writeFileSync(path: string, data: string | Uint8Array, options: { mode: number }): void
@@ -57,10 +57,10 @@ export interface Disk {
   ftruncate(fd: number, size: number): Promise<void>
   fdatasync(fd: number): Promise<void>
   open(path: string, flags: OpenFlags, mode?: number): Promise<OpenFile>
-  /** A file that is there, to be written past the kernel's pages: in whole units, from memory that is aligned. */
+  /** Opens an existing file for direct I/O (O_DIRECT): offsets, lengths and buffers must be aligned to the disk's blocks. */
   openPastPages(path: string): Promise<OpenFile>
   stat(path: string): Promise<Stats>
-  statfs(path: string): Promise<Room>
+  statfs(path: string): Promise<FreeSpace>
   readdir(path: string): Promise<string[]>
   mkdir(path: string, options: { recursive: true; mode: number }): Promise<unknown>
   rename(from: string, to: string): Promise<void>
@@ -70,13 +70,13 @@ export interface Disk {
   copyFile(from: string, to: string, mode?: number): Promise<void>
 }
 
-/** The copy shares blocks where the disk can. */
+/** Copy mode: the copy shares blocks with the original, if the file system can. */
 export const copyByReference: number = fs.constants.COPYFILE_FICLONE
-/** The copy is refused where something is in its place. */
+/** Copy mode: fails with EEXIST instead of overwriting. */
 export const copyBesideOthers: number = fs.constants.COPYFILE_EXCL
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_NOFOLLOW, O_APPEND, O_DIRECT } = fs.constants
-/** As `node:fs` names them; what is written is never behind a link. */
+/** Flags of open(2). Files are never written through a symbolic link (O_NOFOLLOW, O_EXCL). */
 const openFlags: Readonly<Record<OpenFlags, number>> = {
   a: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
   r: O_RDONLY,

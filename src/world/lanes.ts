@@ -1,11 +1,12 @@
-// The connections to the service. Each carries one request at a time, or two that go out together. The one that was used last
-// is taken first: requests one after another share one, and the others grow old.
+// The connections to the service. A lane is one connection; it carries one request at a time, or two that are sent together. The
+// lane used last is taken first, so that a sequence of requests reuses one connection, and idle ones expire.
 
 import { DecoratorHandler, errors } from 'undici'
 import type { Client, Dispatcher } from 'undici'
 import type { Connections, Request, Response } from './connections.ts'
 
-interface Turn {
+/** A request that waits for a lane. */
+interface Waiter {
   take(lane: Client): void
   fail(reason: Error): void
 }
@@ -13,11 +14,11 @@ interface Turn {
 export class Lanes implements Connections {
   readonly #most: number
   readonly #make: () => Client
-  /** Those that requests from now on may take. */
+  /** All lanes but the retired ones. */
   #lanes = new Set<Client>()
   readonly #retired = new Set<Client>()
   #idle: Client[] = []
-  readonly #waiting = new Set<Turn>()
+  readonly #waiting = new Set<Waiter>()
   #isClosed = false
 
   constructor(most: number, make: () => Client) {
@@ -27,8 +28,8 @@ export class Lanes implements Connections {
 
   async request(request: Request): Promise<Response> {
     const lane = await this.#take(request.signal)
-    const { body, whenLeft } = watched(request.body ?? null)
-    return whenRead(lane.request({ ...request, body }), () => whenLeft(() => this.#giveBack(lane)))
+    const { body, whenNotRead } = watchedBody(request.body ?? null)
+    return whenRead(lane.request({ ...request, body }), () => whenNotRead(() => this.#giveBack(lane)))
   }
 
   together(first: Request, second: Request): { first: Promise<Response>; second: Promise<Response> } {
@@ -42,7 +43,7 @@ export class Lanes implements Connections {
         this.#giveBack(lane)
       }
       const once = lane.compose(sentOnce)
-      // In one turn, so that nothing comes between them.
+      // Sent in the same turn of the event loop, so that no other request comes between them.
       return [
         whenRead(once.request({ ...first, idempotent: true, blocking: false }), giveBack),
         whenRead(once.request({ ...second, idempotent: true }), giveBack),
@@ -63,42 +64,42 @@ export class Lanes implements Connections {
     this.#idle = []
     const waiting = [...this.#waiting]
     this.#waiting.clear()
-    for (const turn of waiting) this.#serve(turn)
+    for (const waiter of waiting) this.#serve(waiter)
   }
 
   async destroy(): Promise<void> {
     this.#isClosed = true
-    for (const turn of this.#waiting) turn.fail(new errors.ClientDestroyedError())
+    for (const waiter of this.#waiting) waiter.fail(new errors.ClientDestroyedError())
     await Promise.all([...this.#lanes, ...this.#retired].map((lane) => lane.destroy()))
   }
 
   #take(signal: AbortSignal): Promise<Client> {
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => turn.fail(signal.reason as Error)
-      const turn: Turn = {
+      const giveUp = (): void => waiter.fail(signal.reason as Error)
+      const waiter: Waiter = {
         take(lane) {
           signal.removeEventListener('abort', giveUp)
           resolve(lane)
         },
         fail: (reason) => {
-          this.#waiting.delete(turn)
+          this.#waiting.delete(waiter)
           signal.removeEventListener('abort', giveUp)
           reject(reason)
         },
       }
       if (signal.aborted) giveUp()
-      else if (this.#isClosed) turn.fail(new errors.ClientDestroyedError())
+      else if (this.#isClosed) waiter.fail(new errors.ClientDestroyedError())
       else {
-        this.#serve(turn)
-        if (this.#waiting.has(turn)) signal.addEventListener('abort', giveUp)
+        this.#serve(waiter)
+        if (this.#waiting.has(waiter)) signal.addEventListener('abort', giveUp)
       }
     })
   }
 
-  #serve(turn: Turn): void {
+  #serve(waiter: Waiter): void {
     const lane = this.#idle.pop() ?? (this.#lanes.size < this.#most ? this.#open() : undefined)
-    if (lane === undefined) this.#waiting.add(turn)
-    else turn.take(lane)
+    if (lane === undefined) this.#waiting.add(waiter)
+    else waiter.take(lane)
   }
 
   #open(): Client {
@@ -109,25 +110,25 @@ export class Lanes implements Connections {
 
   #giveBack(lane: Client): void {
     if (!this.#lanes.has(lane)) return
-    const [turn] = this.#waiting
-    if (turn === undefined) {
+    const [waiter] = this.#waiting
+    if (waiter === undefined) {
       this.#idle.push(lane)
       return
     }
-    this.#waiting.delete(turn)
-    turn.take(lane)
+    this.#waiting.delete(waiter)
+    waiter.take(lane)
   }
 }
 
 type Body = NonNullable<Request['body']> | null
 
 /**
- * A body that comes piece by piece may still be read when its request is over, and undici then takes whatever its client carries
- * for that request: it fails an assertion, which ends the process. A lane is free once the body is left, too.
+ * Wraps a streamed body so that a lane is given back only when its body is no longer read. undici may still read a body after its
+ * request has ended; if the lane then carried another request, an assertion in undici would fail and end the process.
  */
-function watched(body: Body): { body: Body; whenLeft: (next: () => void) => void } {
+function watchedBody(body: Body): { body: Body; whenNotRead: (next: () => void) => void } {
   if (body === null || typeof body !== 'object' || !(Symbol.asyncIterator in body))
-    return { body, whenLeft: (next) => next() }
+    return { body, whenNotRead: (next) => next() }
   const pieces = body as AsyncIterable<Uint8Array>
   let isBeingRead = false
   let next: (() => void) | undefined
@@ -136,7 +137,7 @@ function watched(body: Body): { body: Body; whenLeft: (next: () => void) => void
     try {
       yield* pieces
     } finally {
-      // By then undici's own loop over it has ended.
+      // Later, because undici's own loop over the body ends after this.
       setImmediate(() => {
         isBeingRead = false
         next?.()
@@ -145,23 +146,23 @@ function watched(body: Body): { body: Body; whenLeft: (next: () => void) => void
   }
   return {
     body: chunks() as unknown as Body,
-    whenLeft(then) {
+    whenNotRead(then) {
       if (isBeingRead) next = then
       else then()
     },
   }
 }
 
-/** Tells once that the answer's body was read to its end, or given up, or that none came. */
-async function whenRead(answer: Promise<Response>, tell: () => void): Promise<Response> {
-  let isTold = false
+/** Calls `onDone` once: when the response's body was read to its end or destroyed, or when the request failed. */
+async function whenRead(answer: Promise<Response>, onDone: () => void): Promise<Response> {
+  let isDone = false
   const once = (): void => {
-    if (!isTold) tell()
-    isTold = true
+    if (!isDone) onDone()
+    isDone = true
   }
   try {
     const response = await answer
-    // A caller that has read it to its end may ask again before it has closed.
+    // 'end', too: its reader may send the next request before 'close' comes.
     response.body.once('end', once)
     response.body.once('close', once)
     return response
@@ -172,8 +173,9 @@ async function whenRead(answer: Promise<Response>, tell: () => void): Promise<Re
 }
 
 /**
- * undici sends anew what stood behind a request whose connection broke: of a change nobody may do that unseen. Where it finds no
- * connection for that, the request fails with what was said of it: that it was sent before must not be forgotten.
+ * Keeps undici from sending a request twice. If a connection breaks, undici repeats the requests that were queued behind the first
+ * one, although the service may have carried them out. This fails such a repetition; and an error in reconnecting for it becomes
+ * "the connection broke", since "no connection" would mean that the request was never sent.
  */
 function sentOnce(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
   return (options, handler) => {

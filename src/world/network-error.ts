@@ -1,5 +1,5 @@
-// Error of a network: no usable answer came, and why. `api/errors.ts` hands it on with the client's other errors. One
-// message format: `PUT /reports/a.pdf: no connection: …`. Never a key, never a URL with a signature.
+// The error of a request without a usable response; `api/errors.ts` exports it with the client's other errors. Format of its
+// messages: `PUT /reports/a.pdf: no connection: …`. They contain no key and no presigned URL.
 
 import { printable } from '../printable.ts'
 
@@ -11,14 +11,14 @@ export interface CallDescription {
 
 /**
  * - `unreachable`: no connection (refused, DNS, TLS): the request cannot have been stored.
- * - `away`: not even tried, or given up, because the service is known to be out of reach: nothing was stored.
+ * - `away`: not sent, or given up, because the service is known to be unreachable: nothing was stored.
  * - `cut`: the connection ended before the whole answer came: the outcome is unknown.
  * - `deadline`: our own deadline passed: the outcome is unknown.
  * - `protocol`: the answer is not what the interface says (bad JSON, wrong shape, a redirect).
  */
 export type NetworkErrorKind = 'unreachable' | 'away' | 'cut' | 'deadline' | 'protocol'
 
-/** No usable answer came. Not thrown for an aborted call: that rejects with the signal's reason. */
+/** A request without a usable response. An aborted call rejects with the signal's reason instead. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
   readonly method: string

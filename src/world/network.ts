@@ -1,4 +1,4 @@
-// The network as undici has it: two sets of connections, one of them never given the key. See transport.ts.
+// The network, by undici: one set of connections for calls to the service, another for downloads (see transport.ts).
 
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -10,7 +10,7 @@ import type { Connections, Request, Response } from './connections.ts'
 import { proxiesOf } from './proxy.ts'
 import { trustWith } from './trust.ts'
 
-/** How this machine gets to others. */
+/** Settings for connections to other machines. */
 export interface NetworkSettings {
   /** `http://USER:PASSWORD@HOST:PORT`, `HOST:PORT`, or `none`. Default: what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. */
   readonly proxy?: string | undefined
@@ -20,26 +20,26 @@ export interface NetworkSettings {
 
 export interface Network {
   /**
-   * Opens no connection yet. `connections` bounds each of its two ways out per host. Throws SettingError for settings that cannot
-   * be.
+   * Returns a transport, which connects at its first request. `connections`: most per host, for calls and downloads each. Throws
+   * SettingError for bad settings.
    */
   open(connections: number, settings?: NetworkSettings): Transport
-  /** A text that changes when this machine's network does: its routes. Cheap enough to be read every second. */
+  /** Returns a text that changes with this machine's routes and name servers. Cheap enough to be called every second. */
   state(): string
 }
 
 export const systemNetwork: Network = { open: createTransport, state: networkState }
 
-function createTransport(most: number, { proxy, caFile }: NetworkSettings = {}): Transport {
+function createTransport(connectionsPerHost: number, { proxy, caFile }: NetworkSettings = {}): Transport {
   const connectErrors = new WeakSet<object>()
   const options = {
-    most,
+    connectionsPerHost,
     onConnectError: (error: Error) => void connectErrors.add(error),
     proxyOf: proxiesOf(proxy),
     trust: trustWith(caFile),
   }
   const downloads = connectionsToAny(options)
-  /** By origin: the service has one. */
+  /** Connections for calls, by origin; a client has one service, so one entry. */
   const calls = new Map<string, Connections>()
 
   const callsTo = ({ origin }: TransportRequest): Connections => {
@@ -58,7 +58,7 @@ function createTransport(most: number, { proxy, caFile }: NetworkSettings = {}):
   }
 
   return {
-    api: (request) => answered(request, callsTo(request).request(requestOf(request))),
+    callService: (request) => answered(request, callsTo(request).request(requestOf(request))),
     together(one, other) {
       const { first, second } = callsTo(one).together(requestOf(one), requestOf(other))
       return { first: answered(one, first), second: answered(other, second) }
@@ -79,7 +79,7 @@ function requestOf(request: TransportRequest): Request {
     path: request.target,
     method: request.method,
     headers: request.headers,
-    // undici types only Readable; its request() takes any async iterable.
+    // undici's types allow only Readable, but its request() takes any async iterable.
     body: (request.body ?? null) as string | Readable | null,
     signal: request.signal,
     headersTimeout: 0,
@@ -105,7 +105,7 @@ function answerOf(response: Response, fail: (error: unknown) => unknown): Answer
       },
     },
     discard() {
-      // Destroying an unfinished body makes it emit an error that nobody waits for any more.
+      // Destroying an unfinished body emits an error, which must not be uncaught.
       body.on('error', () => {})
       body.destroy()
     },
@@ -118,7 +118,7 @@ function networkErrorOf(
   connectErrors: WeakSet<object>,
 ): unknown {
   if (!(error instanceof Error)) return error
-  // A DOMException has a number there.
+  // `code` of a DOMException is a number.
   const { code } = error as { code?: unknown }
   const kind = connectErrors.has(error)
     ? 'unreachable'
@@ -135,7 +135,7 @@ const prefixOf: Record<NetworkErrorKind, string> = {
   protocol: 'the answer is not HTTP',
 }
 
-/** undici's and the system's codes; undefined for an error that is not the network's. */
+/** Returns the kind for an error code of undici or the system; undefined for other errors. */
 function kindOfCode(code: string, error: Error): NetworkErrorKind | undefined {
   const { syscall } = error as NodeJS.ErrnoException
   const isConnecting = syscall === 'connect' || syscall === 'getaddrinfo'
@@ -148,7 +148,7 @@ function kindOfCode(code: string, error: Error): NetworkErrorKind | undefined {
     : undefined
 }
 
-/** OpenSSL's names for a chain that ends at nobody who is known here. */
+/** OpenSSL's codes for certificates of an unknown authority. */
 const untrusted = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -157,10 +157,10 @@ const untrusted = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** Several addresses tried are several reasons; Node leaves the outer message empty then. */
+/** Returns the error's message; those of all addresses if several were tried, since Node's own is empty then. */
 function reasonOf(error: Error, origin: string): string {
   const { code = '' } = error as NodeJS.ErrnoException
-  // OpenSSL's own words are a line of hexadecimal numbers.
+  // OpenSSL's own message is a line of hexadecimal numbers.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'what listens there speaks no TLS; is http:// meant?'
   if (untrusted.has(code))
     return (
@@ -171,18 +171,18 @@ function reasonOf(error: Error, origin: string): string {
   return reasons.join(', ').replaceAll('Error: ', '').replaceAll(/\s+/g, ' ').trim()
 }
 
-const tables = ['/proc/net/route', '/proc/net/ipv6_route', '/etc/resolv.conf']
+const networkFiles = ['/proc/net/route', '/proc/net/ipv6_route', '/etc/resolv.conf']
 
-/** Empty where the system has no such tables. */
+/** Empty on a system without these files. */
 function networkState(): string {
-  return tables.map(textOf).join('\n')
+  return networkFiles.map(textOf).join('\n')
 }
 
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // No such table: a change is not noticed, and the next probe comes in its own time.
+    // No such file: changes are not noticed, and the service is probed at the usual intervals only.
     return ''
   }
 }

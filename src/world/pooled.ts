@@ -1,4 +1,4 @@
-// Connections that undici keeps for us: to any host, or through a proxy.
+// Connections in an undici pool: for downloads from any host, and for requests through a proxy.
 
 import type { Dispatcher } from 'undici'
 import type { Connections, Request, Response } from './connections.ts'
@@ -19,7 +19,7 @@ export class Pooled implements Connections {
 
   together(first: Request, second: Request): { first: Promise<Response>; second: Promise<Response> } {
     const answer = this.request(first)
-    // Whatever it says; without any answer nobody knows whether the second would find it done.
+    // Sent after any response. Without one, the second request fails, because the first may not have been carried out.
     const next = answer.then((response) => {
       return new Promise<void>((resolve) => void response.body.once('close', resolve))
     })
@@ -30,7 +30,7 @@ export class Pooled implements Connections {
     const old = this.#pool
     this.#pool = this.#make()
     this.#retired.add(old)
-    // Waits for the requests under way; what becomes of them is told to who made them.
+    // close() waits for the requests under way; their errors go to their callers.
     void old
       .close()
       .catch(() => {})

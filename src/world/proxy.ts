@@ -1,46 +1,46 @@
-// Which proxy a request takes: the one that is set, else the one the environment names; for this machine never any.
+// Choice of the proxy for a request: that of the settings, else that of the environment; none for this machine itself.
 
 import { SettingError } from './setting-error.ts'
 
 export interface Proxy {
   readonly origin: string
-  /** `HOST:PORT`, for people. */
+  /** `HOST:PORT`, for messages. */
   readonly name: string
-  /** Of Proxy-Authorization. */
+  /** Value of the Proxy-Authorization header. */
   readonly authorization: string | undefined
 }
 
-/** The proxy for requests to an origin; undefined: they go there directly. */
+/** Returns the proxy for requests to an origin; undefined: no proxy. */
 export type ProxyOf = (origin: string) => Proxy | undefined
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * `set` is `http://USER:PASSWORD@HOST:PORT`, `HOST:PORT`, or `none`. The environment's are those of curl: the lower-case names first,
- * and https takes HTTP_PROXY where it has none of its own. Throws SettingError, without the address: it may hold a password.
+ * `setting` is `http://USER:PASSWORD@HOST:PORT`, `HOST:PORT`, or `none`. Without it, the environment decides, by curl's variables:
+ * lower-case names first, and HTTP_PROXY also for https. Throws SettingError, without the address: it may contain a password.
  */
-export function proxiesOf(set: string | undefined, env: Environment = process.env): ProxyOf {
-  if (set === 'none') return () => undefined
-  const own = set === undefined ? undefined : parseProxy('proxy', set)
-  const plain = own ?? fromEnvironment(['http_proxy', 'HTTP_PROXY'], env)
-  const secure = own ?? fromEnvironment(['https_proxy', 'HTTPS_PROXY'], env) ?? plain
-  const isExcepted = exceptions([present(env, ['no_proxy', 'NO_PROXY'])?.value ?? '', here].join(','))
+export function proxiesOf(setting: string | undefined, env: Environment = process.env): ProxyOf {
+  if (setting === 'none') return () => undefined
+  const configured = setting === undefined ? undefined : parseProxy('proxy', setting)
+  const forHttp = configured ?? fromEnvironment(['http_proxy', 'HTTP_PROXY'], env)
+  const forHttps = configured ?? fromEnvironment(['https_proxy', 'HTTPS_PROXY'], env) ?? forHttp
+  const isExcepted = parseExceptions([firstSet(env, ['no_proxy', 'NO_PROXY'])?.value ?? '', thisMachine].join(','))
   return (origin) => {
     const url = new URL(origin)
-    const proxy = url.protocol === 'https:' ? secure : plain
+    const proxy = url.protocol === 'https:' ? forHttps : forHttp
     return proxy === undefined || isExcepted(url) ? undefined : proxy
   }
 }
 
-/** To a proxy these names are its own machine: it would get there with our key, or not get to ours at all. */
-const here = 'localhost,127.0.0.1,[::1]'
+/** Hosts never reached through a proxy: for the proxy these names mean its configured machine, which would receive the key. */
+const thisMachine = 'localhost,127.0.0.1,[::1]'
 
 function fromEnvironment(names: readonly string[], env: Environment): Proxy | undefined {
-  const found = present(env, names)
+  const found = firstSet(env, names)
   return found === undefined ? undefined : parseProxy(found.name, found.value)
 }
 
-function present(
+function firstSet(
   env: Environment,
   names: readonly string[],
 ): { readonly name: string; readonly value: string } | undefined {
@@ -66,8 +66,8 @@ function parseProxy(name: string, text: string): Proxy {
   }
 }
 
-/** `example.org` is its hosts, too; `example.org:8443` one port of them; `*` everything. */
-function exceptions(list: string): (url: URL) => boolean {
+/** Parses NO_PROXY: `example.org` includes its subdomains, `example.org:8443` is one port of them, `*` is every host. */
+function parseExceptions(list: string): (url: URL) => boolean {
   const entries = list
     .split(/[,\s]+/)
     .filter((entry) => entry !== '')

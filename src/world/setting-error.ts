@@ -1,6 +1,6 @@
-// The error of a setting that cannot be: it names the setting, and says what to write.
+// The error of an invalid setting.
 
-/** A proxy's address, a file of certificates. The message is one sentence that says what to write. */
+/** An invalid address of a proxy, or file of certificates. The message is one sentence that names it and says what to write. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
 }

@@ -1,13 +1,13 @@
-// Transport of a client's requests: one request sent, one answer given back, what went wrong named. Follows no
-// redirect, repeats nothing, sets no time limit of its own but the one for connecting: time belongs to `deadline.ts`.
-// Two ways out: the one for downloads is never given the key, since a presigned URL may be on any host.
+// Interface that sends a client's requests: one HTTP request, one response, or a NetworkError. It follows no redirects, repeats
+// nothing, and limits only the time for connecting (`api/deadline.ts` limits the rest). Downloads use connections of their
+// own, and never get the key: a presigned URL may be on any host.
 
 import type { CallDescription } from './network-error.ts'
 
 export interface TransportRequest {
   readonly call: CallDescription
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
-  /** Scheme, host and port; of calls, the service's. */
+  /** Scheme, host and port; for `callService` and `together`, those of the service. */
   readonly origin: string
   /** Path and query, encoded. */
   readonly target: string
@@ -18,35 +18,36 @@ export interface TransportRequest {
 
 export interface Answer {
   readonly status: number
-  /** One value of a header, by its lower-case name. */
+  /** Returns the first value of a header; `name` is in lower case. */
   header(name: string): string | undefined
-  /** The body. Iterate to its end or call `discard`, or the connection stays taken. Throws NetworkError. */
+  /** The body. The connection stays taken until it is read to its end, or `discard` is called. Throws NetworkError. */
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Gives the body up, closing the connection. */
+  /** Closes the connection, without reading the rest of the body. */
   discard(): void
 }
 
-/** Bytes of the answer's body, if its header tells. */
+/** Returns the value of Content-Length in bytes; undefined without that header. */
 export function bodyLengthOf(answer: Answer): number | undefined {
   const length = answer.header('content-length')
   return length === undefined ? undefined : Number(length)
 }
 
 export interface Transport {
-  /** To the service; headers may carry the key. Throws NetworkError, or what the body's source threw. */
-  api(request: TransportRequest): Promise<Answer>
+  /** Sends a request to the service; its headers may contain the key. Throws NetworkError, and errors of the request body's source. */
+  callService(request: TransportRequest): Promise<Answer>
   /**
-   * Both to the service, at once and on one connection, in this order, each sent once at most; through a proxy one after the
-   * other. The second's body is in memory. Each answer is read to its end. Throw NetworkError.
+   * Sends two requests to the service at once, in this order and on one connection, each at most once: DELETE and PUT of a
+   * save, in one round trip. Through a proxy, one after the other. The second's body must be in memory, and the caller must read
+   * both responses to their ends. Both promises reject with NetworkError.
    */
   together(
     first: TransportRequest,
     second: TransportRequest,
   ): { first: Promise<Answer>; second: Promise<Answer> }
-  /** To a presigned URL. Throws NetworkError. */
+  /** Sends a request to a presigned URL. Throws NetworkError. */
   download(request: TransportRequest): Promise<Answer>
-  /** Requests from now on use new connections; those under way finish on theirs. */
+  /** Later requests use new connections; those under way finish on theirs. */
   renew(): void
-  /** Closes every connection; calls under way fail as `cut`. */
+  /** Closes every connection; requests under way fail with NetworkError "cut". */
   close(): Promise<void>
 }

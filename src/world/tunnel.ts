@@ -1,10 +1,10 @@
-// A tunnel through a proxy (CONNECT), for TLS.
+// Tunnels through a proxy (CONNECT), for TLS.
 
 import type { Socket } from 'node:net'
 import { Client, type buildConnector } from 'undici'
 import type { Proxy } from './proxy.ts'
 
-/** Failure of a request at the proxy, before any other machine hears of it. */
+/** A failure at the proxy: the request has reached no other machine. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError'
 
@@ -13,21 +13,21 @@ export class ProxyError extends Error {
   }
 }
 
-/** Rejects with ProxyError. */
+/** Returns a socket to `hostname:port` through the proxy. Rejects with ProxyError. */
 export async function openTunnel(
   proxy: Proxy,
   { host, hostname, port }: Pick<buildConnector.Options, 'host' | 'hostname' | 'port'>,
   { connect, limitMs }: { connect: buildConnector.connector; limitMs: number },
 ): Promise<Socket> {
-  // One for each tunnel, which takes its connection.
+  // A client of its own, because the tunnel takes over the connection.
   const client = new Client(proxy.origin, { connect, headersTimeout: limitMs })
-  const place = /:\d+$/.test(host ?? '') ? host : `${hostname}:${port === '' ? 443 : port}`
+  const address = /:\d+$/.test(host ?? '') ? host : `${hostname}:${port === '' ? 443 : port}`
   const { authorization } = proxy
   try {
     const { statusCode, socket } = await client.connect({
-      path: String(place),
+      path: String(address),
       headers: {
-        host: String(place),
+        host: String(address),
         ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
       },
     })

@@ -1,6 +1,6 @@
-// Everything that decides from outside what happens in a drive: what time it is, what chance says, what the disk and the
-// network do. One value, handed in where a client and a filesystem are made; nobody below reaches past it, so that a test
-// can be the world (test/world).
+// All inputs of a drive from outside: time, random numbers, disk and network. One value, passed to the constructors of client and
+// filesystem. No code below them uses anything else for these, so that a test can replace and control them all (test/world);
+// docs/architecture.md lists the exceptions.
 
 import { type Chance, systemChance } from './chance.ts'
 import { type Clock, createClock } from './clock.ts'
@@ -14,7 +14,7 @@ export interface World {
   readonly network: Network
 }
 
-/** This machine. Clocks begin to count now. */
+/** Returns the world of this machine. Its steady clock starts now. */
 export function realWorld(): World {
   return { clock: createClock(), chance: systemChance, disk: systemDisk, network: systemNetwork }
 }

@@ -8,7 +8,7 @@ test('a request that is given up fails with the reason it was given up for', asy
   await using server = await startRawServer(() => {})
   const transport = systemNetwork.open(1)
   const giveUp = new AbortController()
-  const request = transport.api({
+  const request = transport.callService({
     call: { method: 'GET', path: '/a.txt' },
     method: 'GET',
     origin: server.origin,

@@ -21,7 +21,7 @@ export interface RestartedFileSystem {
   readonly fileSystem: FileSystem
   readonly calls: Calls
   /** Warnings and errors logged since the last start. */
-  readonly told: readonly string[]
+  readonly logged: readonly string[]
   stateDir: string
   readonly cacheDir: string
   /** As it was the last time in this test, where nothing is said. */
@@ -77,7 +77,7 @@ export function useRestartedFileSystem(defaults: RestartOptions): RestartedFileS
     get calls() {
       return calls
     },
-    get told() {
+    get logged() {
       return told
     },
     async start(own) {

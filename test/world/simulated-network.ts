@@ -65,7 +65,7 @@ export class SimulatedNetwork {
     const send = (request: TransportRequest, ask: (request: ModelRequest) => ModelAnswer): Promise<Answer> =>
       this.#send(request, ask, request.signal, life)
     return {
-      api: (request) => send(request, (asked) => this.#service.handle(asked)),
+      callService: (request) => send(request, (asked) => this.#service.handle(asked)),
       together: (one, other) => {
         const ask = (asked: ModelRequest): ModelAnswer => this.#service.handle(asked)
         if (!this.#service.habits.keepsOrder) return { first: send(one, ask), second: send(other, ask) }

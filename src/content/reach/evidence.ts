@@ -28,7 +28,7 @@ export function evidenceOf(error: unknown): Evidence {
 }
 
 /** A gateway answers 502, 503 and 504 for a service that is not there, in a moment or for long. */
-function evidenceOfStatus({ status, isServices }: ApiError): Evidence {
-  if (!isServices) return 'no-service'
+function evidenceOfStatus({ status, isFromService }: ApiError): Evidence {
+  if (!isFromService) return 'no-service'
   return status === 502 || status === 503 || status === 504 ? 'doubt' : 'answer'
 }

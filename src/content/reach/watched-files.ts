@@ -196,7 +196,7 @@ export class WatchedFiles implements Files {
 
   /** A refused key is no fault of the documents, so no change is refused for it: everything waits for a key. */
   #lookAtKey(error: unknown): void {
-    if (!(error instanceof ApiError) || error.status !== 401 || !error.isServices) return
+    if (!(error instanceof ApiError) || error.status !== 401 || !error.isFromService) return
     if (this.#keyRefusal !== undefined) return
     const reason = reasonOf(error)
     this.#keyRefusal = reason

@@ -2,7 +2,7 @@
 // size and the ETag are checked before a byte is used, so that bytes of two versions never meet.
 
 import { NetworkError } from '../../api/errors.ts'
-import { letGo } from '../../api/let-go.ts'
+import { discardDownload } from '../../api/discard-download.ts'
 import type { Download } from '../../api/types.ts'
 import { BlockAssembler } from '../block.ts'
 import type { Block } from '../block.ts'
@@ -52,7 +52,7 @@ export async function downloadRun(
       try {
         if (held === undefined) target.checkAnswer(download, at)
       } catch (error) {
-        await letGo(download)
+        await discardDownload(download)
         throw error
       }
       await measured(sources, download.chunks, (chunk) => {

@@ -3,7 +3,7 @@
 // or not: the pin follows once the document has moved there.
 
 import type { Intention } from '../../content/intention.ts'
-import { formerName } from '../../api/extension.ts'
+import { nameWithoutBackupEnding } from '../../api/extension.ts'
 import { nameOf } from '../../path.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import { pathIn } from '../tree/node.ts'
@@ -27,7 +27,7 @@ export async function withPins(
   await rename()
   const to = pathIn(tree.nodes.getFolder(newParent), newName)
   const isFolder = tree.find(to)?.folder !== undefined
-  const mayBeBackup = isBackupName(newName) || isHiddenName(newName) || formerName(newName) === name
+  const mayBeBackup = isBackupName(newName) || isHiddenName(newName) || nameWithoutBackupEnding(newName) === name
   if (isFolder || !mayBeBackup) pins.moved(from, to)
 }
 
@@ -35,5 +35,5 @@ export async function withPins(
 export function followMove(pins: Pins, { path, source, keepSource }: Intention): void {
   const name = nameOf(path)
   if (source === undefined || keepSource === true || !isBackupName(name) || name.endsWith('~')) return
-  if (formerName(name) !== nameOf(source)) pins.moved(source, path)
+  if (nameWithoutBackupEnding(name) !== nameOf(source)) pins.moved(source, path)
 }

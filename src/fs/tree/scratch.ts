@@ -2,7 +2,7 @@
 // files are: what becomes of it decides (docs/decisions/undecided-names.md). The names listed here are no documents, ever.
 // Folders never stay here.
 
-import { formerName } from '../../api/extension.ts'
+import { nameWithoutBackupEnding } from '../../api/extension.ts'
 import { isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'
 
 /** How a file was made, as far as the door tells. */
@@ -60,7 +60,7 @@ export function isMadeAsTemporary({ exclusive, readWrite, mode }: Making): boole
 
 /** True for a name with an ending that tells no type, or a hidden one: `contract.signed`, `a.csv.tmp`, `.in.a.pdf.`; not for `No. 12`. */
 export function isUndecidedName(name: string): boolean {
-  return isTypeDecidedByContent(name) && /^\.|\.[^.\s]+$/.test(formerName(name) ?? name)
+  return isTypeDecidedByContent(name) && /^\.|\.[^.\s]+$/.test(nameWithoutBackupEnding(name) ?? name)
 }
 
 /** True for a new file that begins its life on this machine only. `isBeside`: true for a name that is in the same folder. */
@@ -75,7 +75,7 @@ export function isLocalName(name: string): boolean {
 
 /** True for the name of the old version on its way out, perhaps: a document renamed to it is given a moment. `f.bak` is asked for. */
 export function isBackupName(name: string): boolean {
-  return isTypeDecidedByContent(name) && formerName(name) === undefined
+  return isTypeDecidedByContent(name) && nameWithoutBackupEnding(name) === undefined
 }
 
 /** True for a document that libfuse hides until its last close: it is deleted. */

@@ -341,7 +341,7 @@ describe('a pin', () => {
     await setup.end()
     writeFileSync(join(setup.stateDir, 'pins.json'), '{ "pins": 3')
     await setup.start()
-    expect(setup.told).toContain('what was pinned cannot be read: set aside, nothing is pinned')
+    expect(setup.logged).toContain('what was pinned cannot be read: set aside, nothing is pinned')
     expect(setup.fileSystem.status().damaged).toEqual([expect.stringContaining('pins.json.damaged-')])
     expect(readdirSync(setup.stateDir)).not.toContain('pins.json')
   })

@@ -82,7 +82,7 @@ test('of content that was removed before it was sent nothing is shown as saved',
   await state.service.start()
   await state.start()
   expect((await state.fileSystem.drain({ timeoutMs: 20_000 })).length).toBe(2)
-  expect(state.told).toContain('cannot be sent as it is')
+  expect(state.logged).toContain('cannot be sent as it is')
   expect((await state.calls.readFile('/old.pdf')).toString()).toBe('the good version')
   await expect(state.calls.readFile('/new.pdf')).rejects.toThrow()
   await state.calls.writeFile('/old.pdf', 'saved anew')

@@ -101,7 +101,7 @@ describe('a damaged journal', () => {
         expect([path, found.equals(content)]).toEqual([path, true])
         expect(lost.some((one) => one.path === path)).toBe(!isSent)
       }
-      if (lost.length > 0) expect(state.told).toContainEqual(expect.stringMatching(/kept in lost\+found/))
+      if (lost.length > 0) expect(state.logged).toContainEqual(expect.stringMatching(/kept in lost\+found/))
       expect(state.fileSystem.status().lost).toEqual([])
       await state.calls.writeFile('/after.txt', 'the drive goes on')
       expect(await state.fileSystem.drain({ timeoutMs: 20_000 })).toEqual([])
@@ -121,7 +121,7 @@ describe('a damaged journal', () => {
     expect(damaged).toHaveLength(1)
     expect(damaged[0]).toMatch(/journal\.db\.damaged-\d{4}-\d\d-\d\dT\d\d\.\d\d\.\d\d$/)
     expect(readFileSync(damaged[0] ?? '').equals(before)).toBe(true)
-    expect(state.told).toContainEqual(expect.stringMatching(/the journal was damaged: set aside as/))
+    expect(state.logged).toContainEqual(expect.stringMatching(/the journal was damaged: set aside as/))
   })
 
   test('gives what can still be read of it', async () => {
