@@ -1,10 +1,10 @@
-// Does filesystem calls for a test in a process of its own, so that a drive that hangs cannot take the test with it:
-// the test stops waiting, kills this process and goes on. Started by `agent.ts`; knows nothing of docmount.
+// A process that makes filesystem calls for a test, so that a drive that hangs does not hang the test: after a time limit the
+// test kills this process and goes on. Started by `agent.ts`.
 
 import fs from 'node:fs/promises'
 import { constants } from 'node:os'
 
-/** Open files by the number the test knows them by. */
+/** Open files by the id that the test uses for them. */
 const openFiles = new Map()
 let lastFile = 0
 
@@ -70,7 +70,7 @@ const calls = {
   symlink: (target, path) => fs.symlink(target, path),
 }
 
-/** libuv calls EOPNOTSUPP by another name and has none for ESTALE. */
+/** Returns the errno's POSIX name: libuv names EOPNOTSUPP ENOTSUP, and has no name for ESTALE. */
 function posixName({ code, errno }) {
   if (code === 'ENOTSUP') return 'EOPNOTSUPP'
   return errno === -constants.errno.ESTALE ? 'ESTALE' : code

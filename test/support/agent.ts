@@ -1,13 +1,13 @@
-// Filesystem calls made by a child process (`agent.mjs`), each with a time limit. Knows nothing of docmount.
+// Filesystem calls made by a child process (`agent.mjs`), each with a time limit.
 
 import { fork } from 'node:child_process'
 import type { User } from './run.ts'
 
-/** One call that takes longer than this is a hang. */
+/** A call that takes longer than this counts as a hang. */
 const callLimitMs = 45_000
 
 export interface Agent {
-  /** Rejects with the call's error (`code` as Node has it), or with `ETIMEDOUT` after the limit; then nothing more works. */
+  /** Makes a call. Rejects with its error (`code` as in Node), or with `ETIMEDOUT` after the limit; then all further calls, too. */
   call<T>(name: string, ...args: unknown[]): Promise<T>
   stop(): void
 }
@@ -18,7 +18,7 @@ interface Answer {
   readonly error?: { readonly code: string | undefined; readonly message: string }
 }
 
-/** Starts the child, which makes its calls as `user`; default: who runs the test. */
+/** Starts the child, which makes its calls as `user`; default: the user that runs the test. */
 export function startAgent(user?: User): Agent {
   const child = fork(new URL('agent.mjs', import.meta.url), [], {
     serialization: 'advanced',
@@ -81,7 +81,7 @@ function failure(code: string | undefined, message: string): Error {
   return Object.assign(new Error(message), { code })
 }
 
-/** A Buffer arrives as a plain Uint8Array. */
+/** Returns a Buffer for a Uint8Array: IPC turns Buffers into these. */
 function typedArrayAsBuffer(value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
 }

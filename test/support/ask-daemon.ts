@@ -1,5 +1,5 @@
-// Status of a drive, asked at its daemon's control socket: what `docmount status --json` prints, without a process of
-// Node for each question. Tests wait by asking again and again.
+// Status of a drive from its daemon's control socket, as `docmount status --json` prints it, but without starting a process:
+// tests poll it.
 
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { MountStatus } from '../../src/daemon/control-protocol.ts'
 import type { MountRecord } from '../../src/daemon/mount-record.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** The control socket of the only drive of the home at `folder`, as soon as its daemon has told of it. */
+/** Waits for the daemon's record in the home at `folder`, which has one drive, and returns the path of its control socket. */
 export async function socketOf(folder: string): Promise<string> {
   const records = join(folder, 'run', 'docmount')
   const name = await waitUntil('the daemon to tell of itself', async () =>
@@ -18,7 +18,7 @@ export async function socketOf(folder: string): Promise<string> {
   return (JSON.parse(await readFile(join(records, name), 'utf8')) as MountRecord).socketPath
 }
 
-/** Throws where the daemon does not answer. */
+/** Returns the drive's status. Throws if the daemon does not answer. */
 export async function statusOf(socketPath: string): Promise<MountStatus> {
   return (await ask(socketPath, 'status', {})).mount
 }

@@ -1,4 +1,4 @@
-// A plain TCP balancer: each connection goes to the next of the ports that takes it. Knows nothing of HTTP.
+// A plain TCP load balancer: each connection goes to the next port in turn that accepts it.
 
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
@@ -7,7 +7,7 @@ export interface Balancer extends AsyncDisposable {
   readonly port: number
 }
 
-/** `ports` is asked for every connection: nodes come and go. */
+/** Starts it on a free port. `ports` is called for each connection, because nodes come and go. */
 export async function startBalancer(ports: () => readonly number[]): Promise<Balancer> {
   let turn = 0
   const open = new Set<Socket>()
@@ -18,7 +18,7 @@ export async function startBalancer(ports: () => readonly number[]): Promise<Bal
     const [...left] = ports()
     turn++
     const next = (): void => {
-      const port = left.splice(turn % Math.max(1, left.length), 1)[0]
+      const port = untried.splice(turn % Math.max(1, untried.length), 1)[0]
       if (port === undefined) return void client.destroy()
       const node = connect(port, '127.0.0.1')
       node.once('connect', () => {

@@ -1,5 +1,5 @@
-// A Debian 13 of its own, made by debootstrap and booted by its own systemd in a container: its Node.js, npm, apt, logins and user
-// managers are the real ones. The network is this machine's, so that it reaches the services of a test.
+// A fresh Debian 13, made by debootstrap and booted with systemd in a container (systemd-nspawn): with real Node.js, npm, apt,
+// logins and user managers. It shares this debian's network, so that it reaches the services of a test.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { copyFile, mkdir, readFile, symlink } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ownMounts } from './own-mounts.ts'
 import { isInstalled, type Ran, run, type RunOptions } from './run.ts'
 
-/** Packages of a person who follows README there; FUSE comes with docmount. */
+/** Packages that the README expects, and what logins need. FUSE is installed by docmount. */
 const packages = 'nodejs npm git ca-certificates sudo dbus-user-session libpam-systemd'
 const preparation = `
 export DEBIAN_FRONTEND=noninteractive
@@ -17,14 +17,14 @@ apt-get -qq install --yes --no-install-recommends ${packages}
 for user in ann bob; do useradd --create-home --shell /bin/bash $user; done
 cat >/etc/sudoers.d/ann <<'END'
 ann ALL=(ALL) NOPASSWD: ALL
-# This machine's certificate authorities.
+# This debian's certificate authorities.
 Defaults env_keep += "NODE_EXTRA_CA_CERTS npm_config_cafile"
 END`
 const limitMs = 600_000
-/** Its parent keeps what is mounted here, unmounted or not, for as long as it lives. */
+/** Starts systemd-nspawn in a mount namespace without other tests' mounts, which it would keep busy (see own-mounts.ts). */
 const nspawn = ['--mount', 'bash', '-euo', 'pipefail', '-c', `${ownMounts} exec systemd-nspawn "$@"`, 'bash']
 
-/** Why there can be none here; undefined where there can. */
+/** Returns why this debian cannot boot a container; undefined if it can. */
 export function whyNoBareDebian(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can boot a container'
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter', 'unshare'].filter(
@@ -44,25 +44,25 @@ export class BareDebian {
     this.#environment = environment
   }
 
-  /** In `folder`, which has to be empty, with the users ann, who may sudo, and bob. */
+  /** Makes and boots one in `folder`, which must be empty, with the users ann, who may sudo, and bob. */
   static async boot(folder: string): Promise<BareDebian> {
     const root = join(folder, 'root')
     await run('debootstrap', ['trixie', root], { limitMs })
-    // Units that would change this machine's network, or its clock.
+    // Masks units that would change this debian's network or clock.
     for (const unit of ['networking', 'systemd-timesyncd', 'systemd-resolved'])
       await symlink('/dev/null', join(root, 'etc/systemd/system', `${unit}.service`))
     const environment = await authoritiesOf(root)
-    const words = ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '--directory', root]
+    const nspawnArgs = ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '--directory', root]
     await run('unshare', [...nspawn, ...words, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
     await run('mknod', ['-m', '666', join(folder, 'fuse'), 'c', '10', '229'])
     const fuse = [`--bind=${join(folder, 'fuse')}:/dev/fuse`, '--property=DeviceAllow=/dev/fuse rwm']
     const container = spawn('unshare', [...nspawn, ...words, ...fuse, '--boot'], { stdio: 'ignore' })
-    const machine = new BareDebian(container, await initOf(container), environment)
+    const debian = new BareDebian(container, await initOf(container), environment)
     try {
-      await machine.#untilUp()
-      return machine
+      await debian.#untilUp()
+      return debian
     } catch (error) {
-      await machine.end()
+      await debian.end()
       throw error
     }
   }
@@ -78,7 +78,7 @@ export class BareDebian {
     const variables = ['PATH=/usr/local/bin:/usr/bin:/bin', ...this.#environment].map(
       (each) => `--setenv=${each}`,
     )
-    const how = [
+    const runArgs = [
       '--quiet',
       '--wait',
       '--pipe',
@@ -120,17 +120,17 @@ export class BareDebian {
   }
 }
 
-/** The certificate authorities of this machine, which may stand between it and the registry. */
+/** Copies this debian's own certificate authorities (a proxy may need them); returns the variables that name them. */
 async function authoritiesOf(root: string): Promise<string[]> {
   const file = process.env['NODE_EXTRA_CA_CERTS']
   if (file === undefined || file === '') return []
-  const place = '/usr/local/share/this-machine.pem'
+  const place = '/usr/local/share/this-debian.pem'
   await mkdir(join(root, '/usr/local/share'), { recursive: true })
   await copyFile(file, join(root, place))
   return [`NODE_EXTRA_CA_CERTS=${place}`, `npm_config_cafile=${place}`]
 }
 
-/** The container's first process: its own systemd. */
+/** Returns the pid of the container's systemd. */
 async function initOf(container: ChildProcess): Promise<string> {
   const { pid } = container
   for (;;) {

@@ -1,12 +1,12 @@
-// Where the run's tests keep what they compile once for all of them (`test/service/compiled-command.ts`): told to them by
-// DOCMOUNT_TEST_BUILDS, gone with the run.
+// The folder for builds that all test files of a run share (`test/service/compiled-command.ts`). Its path is in
+// DOCMOUNT_TEST_BUILDS; it is removed at the end of the run.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export function makeBuilds(): void {
-  // The configuration is also loaded by what starts a run within this one.
+  // Set already in a run that a test of this run starts.
   if (process.env['DOCMOUNT_TEST_BUILDS'] !== undefined) return
   const folder = mkdtempSync(join(tmpdir(), 'docmount-builds-'))
   process.env['DOCMOUNT_TEST_BUILDS'] = folder

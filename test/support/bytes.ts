@@ -1,12 +1,12 @@
-// Content for tests that is different everywhere, so that a shifted, doubled or missing block is seen.
+// Test content without repetitions, so that a shifted, doubled or missing block is noticed.
 
 import { createHash } from 'node:crypto'
 
-/** `length` bytes, the same for the same `seed`; no two 32-byte groups are alike. */
+/** Returns `length` bytes that depend on `seed` only; no two 32-byte groups are equal. */
 export function patternedBytes(length: number, seed: string): Buffer {
   const bytes = Buffer.alloc(length)
   for (let offset = 0; offset < length; offset += 4_096) {
-    // One digest per page, then a counter per group: fast, and still unlike everywhere.
+    // One digest per page and a counter per group: faster than a digest per group.
     const digest = createHash('sha256').update(`${seed} ${offset}`).digest()
     for (let group = offset; group < Math.min(offset + 4_096, length); group += 32) {
       digest.writeUInt32LE(group, 0)

@@ -1,2 +1,2 @@
-/** The command line as it is built. */
+/** Path of the built `docmount` command. */
 export const cli: string = new URL('../../dist/cli/main.js', import.meta.url).pathname

@@ -1,4 +1,4 @@
-// A clone of this work tree to build in: other tests run the program that stands in `dist` meanwhile.
+// A clone of this work tree, for tests that build: other tests run the program in this tree's `dist` meanwhile.
 
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,13 +1,13 @@
-// The other side of a connection that goes through a proxy of a test.
+// Connections from a test's proxy to the server behind it.
 
 import { connect, type Socket } from 'node:net'
 
-/** Connects to a port of this machine. Both sockets are in `sockets` while they are open, and end together. */
+/** Connects to `port` of this machine for `client`. Both sockets are in `sockets` while open, and are closed together. */
 export function connectBehind(client: Socket, port: number, sockets: Set<Socket>): Socket {
   const upstream = connect({ host: '127.0.0.1', port, noDelay: true, allowHalfOpen: true })
   for (const socket of [client, upstream]) {
     sockets.add(socket)
-    // Either side may be reset at any time: then the other is, too.
+    // Either side may be reset at any time; 'close' then ends the other, too.
     socket.on('error', () => {})
     socket.on('close', () => {
       sockets.delete(socket)

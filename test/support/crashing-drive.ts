@@ -33,27 +33,27 @@ export interface CrashingDrive {
   /** The drive's files; every call in a process of its own. */
   readonly calls: Calls
   readonly log: () => string
-  /** True from the moment the daemon is killed, or has ended by itself. */
+  /** True once the daemon was killed, or has ended on its own. */
   readonly hasEnded: () => boolean
   readonly status: () => Promise<MountStatus>
   readonly unsent: (path?: string) => Promise<readonly Unsent[]>
-  /** Sends what waits for a quiet time, and waits until nothing under the path is unsent. Rejects after `limitMs`. */
+  /** Sends all changes at once, and waits until the drive has none unsent. Rejects after `limitMs`. */
   readonly drain: (limitMs?: number) => Promise<void>
-  /** Makes what waits for its quiet time go now, without waiting for it. */
+  /** Starts sending changes at `path` that the drive delays on purpose; does not wait until they are sent. */
   readonly runNow: (path: string) => Promise<void>
   readonly docmount: (
     args: readonly string[],
     options?: { mayFail?: boolean; limitMs?: number },
   ) => Promise<Ran>
-  /** kill -9. The dead mount stays, as it would. */
+  /** Kills the daemon (SIGKILL). The dead mount stays, as after a crash. */
   readonly kill: () => Promise<void>
-  /** Ends it in the proper way; throws where that fails. */
+  /** Ends the drive by `docmount unmount`; throws if that fails. */
   readonly unmount: () => Promise<void>
-  /** Ends it in any case, and takes the mount away. */
+  /** Kills the daemon if it still runs, and detaches the mount. */
   readonly remove: () => Promise<void>
 }
 
-/** Mounts, and resolves when the drive answers. A dead mount at the place is docmount's to clear. */
+/** Mounts, and resolves when the drive answers. A dead mount at the mountpoint is left for docmount to clear. */
 export async function startCrashingDrive(options: CrashingDriveOptions): Promise<CrashingDrive> {
   const { folder, baseUrl, apiKey, args = [] } = options
   const mountpoint = join(folder, 'drive')
@@ -85,13 +85,13 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
   daemon.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
   daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
   let agent: Agent | undefined
-  const theAgent: Agent = {
+  const lazyAgent: Agent = {
     call: (name, ...values) => (agent ??= startAgent()).call(name, ...values),
     stop: () => agent?.stop(),
   }
 
   async function remove(): Promise<void> {
-    theAgent.stop()
+    lazyAgent.stop()
     daemon.kill('SIGKILL')
     await waitUntil('the daemon to end', () => hasEnded(daemon))
     if (await isMounted(mountpoint)) await run('umount', ['-l', mountpoint], { mayFail: true })
@@ -111,7 +111,7 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
   return {
     mountpoint,
     pid: daemon.pid ?? 0,
-    calls: folderDoor('kernel', mountpoint, theAgent),
+    calls: folderDoor('kernel', mountpoint, lazyAgent),
     log: () => log,
     hasEnded: () => isKilled || hasEnded(daemon),
     status: () => statusOf(socketPath),
@@ -129,10 +129,10 @@ export async function startCrashingDrive(options: CrashingDriveOptions): Promise
       isKilled = true
       daemon.kill('SIGKILL')
       await waitUntil('the daemon to end', () => hasEnded(daemon))
-      theAgent.stop()
+      lazyAgent.stop()
     },
     async unmount() {
-      theAgent.stop()
+      lazyAgent.stop()
       try {
         await run(process.execPath, [cli, 'unmount', mountpoint], { env })
       } catch (error) {

@@ -1,4 +1,4 @@
-// davfs2 as a real client of the WebDAV door: a mount by mount.davfs, for root.
+// davfs2 as a real client of docmount's WebDAV server: a mount by mount.davfs, as root.
 
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,18 +10,18 @@ import type { WebdavDrive } from './webdav-drive.ts'
 
 export interface Davfs2 {
   readonly mountpoint: string
-  /** Uploads what is left. */
+  /** Unmounts, after davfs2 has uploaded the rest. */
   unmount(): Promise<void>
 }
 
-/** Undefined where davfs2 can mount. */
+/** Returns why davfs2 cannot mount here; undefined if it can. */
 export function whyNoDavfs2(): string | undefined {
   if (!isInstalled('mount.davfs')) return 'davfs2 is not installed (apt-get install davfs2)'
   if (process.getuid?.() !== 0) return 'davfs2 is mounted as root here'
   return whyNoFuse()
 }
 
-/** Mounts the drive below `folder`; a file is uploaded when it is closed, and what others do is seen at once. */
+/** Mounts the drive at `folder`/davfs2. Files are uploaded when closed, and changes of others are shown at once. */
 export async function mountDavfs2({ url, user, password }: WebdavDrive, folder: string): Promise<Davfs2> {
   const mountpoint = join(folder, 'davfs2')
   const cache = join(folder, 'davfs2-cache')
@@ -40,7 +40,7 @@ export async function mountDavfs2({ url, user, password }: WebdavDrive, folder: 
   return {
     mountpoint,
     async unmount() {
-      // Its helper waits for the uploads, the kernel does not.
+      // umount runs umount.davfs, which waits for the uploads; a lazy unmount does not.
       await run('umount', [mountpoint], { mayFail: true })
       const isMounted = async () => (await readFile('/proc/self/mounts', 'utf8')).includes(` ${mountpoint} `)
       if (await isMounted()) await run('umount', ['-l', mountpoint], { mayFail: true })

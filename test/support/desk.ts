@@ -1,4 +1,4 @@
-// A person at a command line: a home of their own, a service, and drives that are taken away at the end.
+// A user at a command line, with a home and a service of their own. Their drives are unmounted at the end.
 
 import { spawn } from 'node:child_process'
 import { mkdir, readFile, readdir } from 'node:fs/promises'
@@ -14,19 +14,19 @@ import { waitUntil } from './wait-until.ts'
 export interface Desk {
   readonly home: string
   readonly testService: TestService
-  /** A folder in `home` for a drive, there from the beginning. */
+  /** An empty folder in `home`, for a drive. */
   readonly drive: string
-  /** For every command; may be changed. */
+  /** Environment of every command; a test may replace it. */
   env: NodeJS.ProcessEnv
   docmount(...args: readonly string[]): Promise<Ran>
-  /** Mounts the project at `home/name` and answers where. Throws where that fails or says anything on standard error. */
+  /** Mounts the project at `home/name`; returns that path. Throws if the command fails or prints to standard error. */
   mount(name: string, ...args: readonly string[]): Promise<string>
   /** Saves a document in a process of its own. */
   save(path: string, text: string): Promise<Ran>
-  /** Ends the daemon of a drive at once, as a crash does. */
+  /** Kills the daemon of a drive (SIGKILL), as a crash does. */
   kill(mountpoint: string): Promise<void>
   records(): Promise<readonly MountRecord[]>
-  /** The records whose daemon runs. */
+  /** Returns the records whose daemons run. */
   living(): Promise<readonly MountRecord[]>
   close(): Promise<void>
 }
@@ -94,12 +94,12 @@ export async function startDesk(): Promise<Desk> {
   return desk
 }
 
-/** By a process of its own with a time limit, so that a drive that hangs does not hang the test. */
+/** Runs a command that uses a drive, with a time limit, so that a drive that hangs does not hang the test. */
 export function inDrive(...command: [string, ...string[]]): Promise<Ran> {
   return run('timeout', ['110', ...command], { mayFail: true })
 }
 
-/** Starts a program that stays in a folder, and answers when it is there. */
+/** Starts a program with its working folder in `folder`, which keeps a drive busy until `leave`. */
 export async function occupy(folder: string): Promise<{ leave(): Promise<void> }> {
   const child = spawn('sh', ['-c', 'cd "$1" && echo in && exec sleep 60', 'sh', folder], {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,21 +1,21 @@
-// The shell lines that README and the docs tell people to type, nginx's settings, and the table of those that no test types.
+// The shell lines in README and the docs, nginx's settings there, and the table of the lines that no test runs.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Any other block, also one that names no language, is for a shell. */
+/** Languages of other blocks. Blocks of any other language, or of none, are for a shell. */
 const otherLanguages = new Set(['json', 'text', 'ts'])
 
 export interface DocumentedLine {
-  /** As it stands, without the comment behind it; what is continued, or holds a document of its own (`<<'END'`), is one. */
+  /** The command without a comment at its end. Continued lines (`\`) and here-documents (`<<'END'`) are one command. */
   readonly text: string
   /** `docs/desktops.md:91`. */
   readonly at: string
 }
 
-/** Every line of every block for a shell, in order. */
+/** Returns every command of every block for a shell, in order. */
 export async function documentedLines(): Promise<DocumentedLine[]> {
   const docs = await readdir(join(root, 'docs'), { recursive: true })
   const pages = ['README.md', 'native-deps.md', ...docs.map((name) => `docs/${name}`)]
@@ -27,7 +27,7 @@ export async function documentedLines(): Promise<DocumentedLine[]> {
   return found.flat()
 }
 
-/** The lines of the table in docs/contributing.md: continued ones stand there in one row. */
+/** Returns the lines of the table in docs/contributing.md, where continued lines are in one row. */
 export async function untypedLines(): Promise<string[]> {
   const page = await readFile(join(root, 'docs/contributing.md'), 'utf8')
   const [, section = ''] = page.split('## Lines that no test types\n')
@@ -40,7 +40,7 @@ function linesOf(page: string, markdown: string): DocumentedLine[] {
   return [...markdown.matchAll(/^ *(?:```|~~~) *(\w*).*\n([\s\S]*?)^ *(?:```|~~~) *$/gm)].flatMap((block) => {
     if (otherLanguages.has(block[1] ?? '')) return []
     const first = markdown.slice(0, block.index).split('\n').length + 1
-    // A file, or a part of one.
+    // The whole block is one file, or a part of one.
     if (block[1] === 'nginx') return { text: (block[2] ?? '').trim(), at: `${page}:${first}` }
     return commandsOf(block[2] ?? '').map(({ text, row }) => ({ text, at: `${page}:${first + row}` }))
   })
@@ -56,8 +56,8 @@ function commandsOf(block: string): { text: string; row: number }[] {
     const goesOn = open.until === undefined ? line.endsWith('\\') : line !== open.until
     if (goesOn) continue
     const text = open.lines.join('\n').trim()
-    const bare = open.until === undefined ? text.replace(/\s{2,}# .*$/, '') : text
-    if (bare !== '') commands.push({ text: bare, row: open.row })
+    const command = open.until === undefined ? text.replace(/\s{2,}# .*$/, '') : text
+    if (command !== '') commands.push({ text: command, row: open.row })
     open = undefined
   }
   return commands

@@ -1,9 +1,9 @@
-// A door is one way to reach a filesystem: a plain folder, a mounted drive, or the filesystem object itself. The suite
-// speaks to all of them in the words of node:fs/promises. Paths are absolute inside the door: `/a/b.txt`.
+// A door is one way to reach a filesystem: a plain folder, a mounted drive, or the filesystem object itself. All have the same
+// interface, like node:fs/promises, so that one suite tests all of them. Paths are absolute inside the door: `/a/b.txt`.
 
 import type { Behind } from './behind.ts'
 
-/** `kernel-user`: the kernel driver as an ordinary user; every other door is whoever runs the test. */
+/** `oracle`: a plain folder. `kernel-user`: the kernel driver as an ordinary user; the others run as the test's user. */
 export type DoorName = 'oracle' | 'object' | 'kernel' | 'kernel-user' | 'fuse-native' | 'davfs2'
 
 export interface Stat {
@@ -22,9 +22,9 @@ export interface Stat {
 export type OpenMode = 'r' | 'r+' | 'w' | 'w+' | 'wx' | 'wx+' | 'a' | 'a+'
 
 export interface OpenFile {
-  /** Shorter only at the end of the file. */
+  /** Reads `length` bytes, fewer only at the end of the file. */
   read(length: number, position: number): Promise<Buffer>
-  /** All of `data`; in append mode the position is ignored. */
+  /** Writes all of `data`; the position is ignored in append mode. */
   write(data: string | Uint8Array, position: number): Promise<void>
   stat(): Promise<Stat>
   truncate(size: number): Promise<void>
@@ -32,13 +32,13 @@ export interface OpenFile {
   close(): Promise<void>
 }
 
-/** One way in. Errors carry `code` as Node's own do. */
+/** One way to reach a filesystem. Errors have `code`, as Node's own. */
 export interface Door extends Calls {
   readonly name: DoorName
   readonly behind: Behind
 }
 
-/** The calls a door takes. */
+/** The calls of a door. */
 export interface Calls {
   open(path: string, flags: OpenMode, mode?: number): Promise<OpenFile>
   readFile(path: string): Promise<Buffer>
@@ -61,7 +61,7 @@ export interface Calls {
   symlink(target: string, path: string): Promise<void>
 }
 
-/** Every file below a folder as `relative path → content`, and every folder as `relative path/ → undefined`. */
+/** Returns every file below a folder as `relative path → content`, and every folder as `relative path/ → undefined`. */
 export async function treeOf(door: Door, folder: string): Promise<Map<string, Buffer | undefined>> {
   const tree = new Map<string, Buffer | undefined>()
   async function walk(path: string, prefix: string): Promise<void> {

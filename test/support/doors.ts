@@ -1,4 +1,4 @@
-// Cases that hold only at some doors: the one table. A case listed here is skipped at that door, with the reason in its title.
+// Cases of the behaviour suite that are skipped at a door, because they do not hold there; the reason is put into their titles.
 
 import type { DoorName } from './door.ts'
 

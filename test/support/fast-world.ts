@@ -1,4 +1,4 @@
-// A world in which time goes by faster: patience of seconds is over in a moment, and nothing else is different.
+// A world in which time passes `factor` times as fast, so that tests need not wait for timeouts of seconds.
 
 import { createClock } from '../../src/world/clock.ts'
 import { realWorld, type World } from '../../src/world/world.ts'

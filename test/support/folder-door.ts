@@ -1,18 +1,18 @@
-// The door to any folder on disk: a plain one (the oracle) or a mountpoint. Every call is made by the agent.
+// The door to a folder on disk: a plain one (the oracle) or a mountpoint. The agent's process makes every call.
 
 import type { Agent } from './agent.ts'
 import type { Calls, Door, DoorName, OpenFile, OpenMode, Stat } from './door.ts'
 import type { User } from './run.ts'
 
-/** A door whose files programs can be pointed at. */
+/** A door with a path that other programs can open. */
 export interface FolderDoor extends Door {
-  /** Where it is on disk. */
+  /** Its path on disk. */
   readonly root: string
-  /** Whom programs have to run as to be let in; undefined: who runs the test. */
+  /** The user that may enter it; undefined: the test's user. */
   readonly user?: User | undefined
 }
 
-/** The calls to the folder `root`. */
+/** Returns the calls for the folder `root`. */
 export function folderDoor(
   name: DoorName,
   root: string,

@@ -1,12 +1,12 @@
-// The machine's disk, but for syncs: those that it is told to refuse lose what was written through it, as Linux does, and the
-// next one knows nothing of that.
+// This machine's disk, with syncs that can fail as on Linux: a failed fdatasync loses the bytes written before it, and the next
+// fdatasync succeeds all the same.
 
 import { systemDisk, type Disk } from '../../src/world/disk.ts'
 
 export interface ForgetfulDisk extends Disk {
-  /** So many of the next syncs of contents fail. */
+  /** Number of the next fdatasync calls that fail. */
   refusals: number
-  /** Bytes left by a power cut, of those written through it. */
+  /** Content that a power cut would leave: bytes whose sync succeeded, by position. For a test with one file. */
   readonly kept: Buffer
 }
 

@@ -1,4 +1,4 @@
-// A forward proxy as companies have one: tunnels (CONNECT) for https, absolute-form requests for http, each remembered.
+// A forward proxy, as in companies: tunnels (CONNECT) for https, absolute-form requests for http. It records all of them.
 
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
@@ -10,16 +10,16 @@ export interface ForwardProxy extends AsyncDisposable {
   readonly tunnels: readonly string[]
   /** `METHOD URL` of each absolute-form request. */
   readonly requests: readonly string[]
-  /** Values of Proxy-Authorization, of either. */
+  /** Proxy-Authorization of each CONNECT and each request; undefined if it was missing. */
   readonly authorizations: readonly (string | undefined)[]
 }
 
 export interface ForwardProxyOptions {
-  /** Ends the connection of a CONNECT without an answer. */
+  /** True: closes the connection of each CONNECT without a response. */
   readonly dropsTunnels?: boolean
-  /** Answers everything with this status instead. */
+  /** Status with which every CONNECT and request is refused. */
   readonly refusesWith?: number
-  /** As many proxies have it: CONNECT to port 443 alone. */
+  /** True: refuses a CONNECT to any port but 443, as many proxies do. */
   readonly tunnelsOnlyHttps?: boolean
 }
 

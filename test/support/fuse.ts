@@ -1,8 +1,8 @@
-// Check that this machine can mount.
+// Check if this machine can mount.
 
 import { accessSync, constants } from 'node:fs'
 
-/** Why no drive can be mounted here; undefined where one can. */
+/** Returns why this machine cannot mount a drive; undefined if it can. */
 export function whyNoFuse(): string | undefined {
   try {
     accessSync('/dev/fuse', constants.R_OK | constants.W_OK)

@@ -1,4 +1,4 @@
-// A filesystem whose operations are counted and can be held back: what a slow or silent service does to a mount.
+// A filesystem whose operations are counted and can be held back, as by a slow or silent service.
 
 import { ErrnoError } from '../../src/errno-error.ts'
 import type { Caller, Operations } from '../../src/fs/operations.ts'
@@ -10,12 +10,12 @@ interface Gate {
   readonly ignoresSignal: boolean
 }
 
-/** Never held, because they have no way to answer later. */
+/** Synchronous operations, which cannot be held back. */
 const immediate: readonly OperationName[] = ['forget', 'remember', 'releasedir', 'statfs']
 
 export class HeldOperations {
   readonly operations: Operations
-  /** Calls held back now. */
+  /** Number of calls being held back. */
   waiting = 0
   #calls: Partial<Record<OperationName, number>> = {}
   readonly #gates = new Map<OperationName, Gate>()
@@ -33,13 +33,14 @@ export class HeldOperations {
     })
   }
 
+  /** Returns the number of calls by operation since the last `takeCalls`. */
   takeCalls(): Partial<Record<OperationName, number>> {
     const calls = this.#calls
     this.#calls = {}
     return calls
   }
 
-  /** From now on calls wait for `letGo`; an aborted signal ends them with EINTR, unless they ignore it. */
+  /** Holds later calls of an operation back until `letGo`. An aborted signal ends them with EINTR, unless `ignoresSignal`. */
   hold(name: OperationName, ignoresSignal: boolean): void {
     let open = (): void => {}
     const opened = new Promise<void>((resolve) => (open = resolve))

@@ -1,4 +1,4 @@
-// A disk whose syncs of some files can be held: what is to be on disk is not there yet.
+// A disk on which syncs of some files can be held back, so that their content is not durable yet.
 
 import { readlinkSync } from 'node:fs'
 
@@ -6,16 +6,17 @@ import { systemDisk, type Disk } from '../../src/world/disk.ts'
 
 export interface HeldSyncs {
   readonly disk: Disk
-  /** Syncs of these files wait from now on, those that come before `pass` or `release`. */
+  /** Later syncs of these files wait until `release`. */
   hold(): void
-  /** Those that come from now on do not wait. */
+  /** Later syncs do not wait; those that wait still do. */
   pass(): void
-  /** All go on. */
+  /** Lets the waiting syncs continue, and later ones pass. */
   release(): void
-  /** Resolves when one waits. */
+  /** Resolves when the first sync waits. */
   readonly reached: Promise<void>
 }
 
+/** `isHeldAt` is true for the paths of the files whose syncs are held. */
 export function heldSyncs(isHeldAt: (path: string) => boolean): HeldSyncs {
   let isHolding = false
   let reach = (): void => {}

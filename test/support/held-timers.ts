@@ -1,11 +1,11 @@
-// Timers for what waits, in tests that decide when its time is over.
+// A clock whose timeouts fire only when the test says so.
 
 import { createClock, type Clock, type Timer } from '../../src/world/clock.ts'
 
 export interface HeldTimers extends Clock {
-  /** How many wait. */
+  /** Number of pending timeouts. */
   readonly waiting: number
-  /** All that wait go off. */
+  /** Fires all pending timeouts. */
   fire(): void
 }
 

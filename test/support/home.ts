@@ -1,9 +1,9 @@
-// The home of somebody who runs docmount: state, cache and socket in a folder of the test. Never those of whoever runs the
-// tests: their drives, and those of tests beside, are seen from there.
+// Environments with a home in a folder of the test, so that state, cache and sockets are separate from those of the test's user
+// and of other tests.
 
 import { join } from 'node:path'
 
-/** The environment with everything in `folder`; its `run` must be there, for its owner only. */
+/** Returns the current environment with its home in `folder`. `folder`/run must exist, with mode 0700. */
 export function homeIn(folder: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
@@ -14,7 +14,7 @@ export function homeIn(folder: string): NodeJS.ProcessEnv {
   }
 }
 
-/** The same with nothing else of this machine but its programs, as for a person on their first day. */
+/** Returns an environment with only PATH and a home in `folder`, as for a new user. */
 export function bareHomeIn(folder: string): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: folder, XDG_RUNTIME_DIR: join(folder, 'run') }
 }

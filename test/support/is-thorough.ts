@@ -1,3 +1,3 @@
-// True in a run that leaves nothing out. Also for the configuration, where there is no test to be skipped.
+// True in a run of all tests (`scripts/test --all`). Without imports, because vitest's configuration imports it, too.
 
 export const isThorough: boolean = process.env['DOCMOUNT_ALL'] === '1'

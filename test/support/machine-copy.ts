@@ -1,12 +1,12 @@
-// A copy of this machine that a test may change as it likes: an overlay over its disk, with processes and a loopback network of
-// its own. Its disk stays from one run to the next, its processes end with each.
+// A copy of this machine that a test may change: an overlay over its root file system, in namespaces of its own, with only a
+// loopback network. The copy's disk stays between two calls of `run`; its processes end with each.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ownMounts } from './own-mounts.ts'
 import { bash, isInstalled, type Ran } from './run.ts'
 
-/** `$1` the folder of the overlay, `$2` what is run in it, by root. */
+/** Script that enters the copy and runs `$2` in it as root; `$1` is the folder of the overlay. */
 const inCopy = `${ownMounts}
 ip link set lo up
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
@@ -14,7 +14,7 @@ cd "$1/root"
 mount -t proc proc proc
 mount --rbind /sys sys
 mount -t tmpfs -o mode=755 none run
-# As udev makes them, whatever they are here.
+# The device nodes that udev makes, even if this machine lacks some.
 mount -t tmpfs -o mode=755 none dev
 mkdir dev/pts dev/shm
 while read -r name major minor; do mknod -m 666 "dev/$name" c "$major" "$minor"; done <<'END'
@@ -31,15 +31,15 @@ ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 exec chroot . /usr/bin/env -i HOME=/root USER=root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \\
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euo pipefail -c "$2
-# The first process takes in those that lost theirs: it stays bash.
+# Process 1 must reap orphans: bash does, so it must not exec the last command.
 exit 0" bash`
 
 export interface MachineCopy {
-  /** Runs a script of bash as root; throws, with what it said, when it fails or takes longer. */
+  /** Runs a bash script as root. Throws, with its output, if it fails or takes longer than `limitMs`. */
   run(script: string, limitMs: number): Promise<Ran>
 }
 
-/** Why no copy can be made here; undefined where it can. */
+/** Returns why this machine cannot make a copy in `folder`; undefined if it can. */
 export async function whyNoMachineCopy(folder: string): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'only root can make a copy of the machine'
   const missing = ['unshare', 'ip', 'chroot'].filter((program) => !isInstalled(program))
@@ -49,7 +49,7 @@ export async function whyNoMachineCopy(folder: string): Promise<string | undefin
   return tried instanceof Error ? `no copy of this machine can be made: ${tried.message}` : undefined
 }
 
-/** `folder`: empty, and on a disk that an overlay can lie on. */
+/** Makes a copy in `folder`, which must be empty and on a file system that can be an overlay's upper layer. */
 export async function copyMachine(folder: string): Promise<MachineCopy> {
   for (const name of ['upper', 'work', 'root']) await mkdir(join(folder, name), { recursive: true })
   return {

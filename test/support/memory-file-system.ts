@@ -1,5 +1,5 @@
-// A filesystem that lives in memory: the least `Operations` that is complete and POSIX-shaped. Drivers are tested and
-// measured with it. Knows no service; permissions are the kernel's (`default_permissions`).
+// A filesystem in memory: the smallest complete, POSIX-like implementation of `Operations`, to test and measure drivers without
+// a service. The kernel checks permissions (`default_permissions`).
 
 import { ErrnoError } from '../../src/errno-error.ts'
 import {
@@ -20,11 +20,11 @@ import {
 import { MemoryNode, now } from './memory-node.ts'
 
 export interface MemoryFileSystemOptions {
-  /** How long a door may keep names. Default 60,000. */
+  /** How long the kernel may cache names. Default 60,000. */
   readonly entryTtlMs?: number
-  /** How long a door may keep attributes. Default 60,000. */
+  /** How long the kernel may cache attributes. Default 60,000. */
   readonly attributeTtlMs?: number
-  /** How long a door may keep the news that a name does not exist. Default 0: it may not. */
+  /** How long the kernel may cache that a name does not exist. Default 0: not at all. */
   readonly negativeTtlMs?: number
   /** Value of `opened.keepCache`. Default false. */
   readonly keepCache?: boolean
@@ -66,7 +66,7 @@ export class MemoryFileSystem implements Operations {
     this.#nodes.set(rootIno, root)
   }
 
-  /** Nodes a door holds references on, the root not counted. */
+  /** Number of nodes, without the root, on which a driver holds lookup references. */
   get rememberedNodes(): number {
     let count = 0
     for (const node of this.#nodes.values()) if (node.lookups > 0 && node.ino !== rootIno) count++
@@ -77,14 +77,14 @@ export class MemoryFileSystem implements Operations {
     return this.#files.size + this.#folders.size
   }
 
-  /** Finds the node at an absolute path, behind every door's back. */
+  /** Returns the node at an absolute path, without a lookup reference; undefined if there is none. */
   find(path: string): MemoryNode | undefined {
     let node: MemoryNode | undefined = this.#node(rootIno)
     for (const name of path.split('/')) if (name !== '') node = node?.children.get(name)
     return node
   }
 
-  /** Writes a whole file, behind every door's back. */
+  /** Writes a whole file, without the kernel's knowledge. */
   put(path: string, data: Uint8Array): MemoryNode {
     const slash = path.lastIndexOf('/')
     const parent = this.find(path.slice(0, slash)) ?? missing()
@@ -229,7 +229,7 @@ export class MemoryFileSystem implements Operations {
     if (!keepSize && offset + length > node.bytes.size) node.bytes.truncate(offset + length)
   }
 
-  /** Copies whole files only, as a service would; anything else is the door's to copy. */
+  /** Copies whole files only, as docmount does; EOPNOTSUPP for others, which the caller then copies itself. */
   copyFileRange(fhIn: number, offsetIn: number, fhOut: number, offsetOut: number, length: number): number {
     const source = this.#file(fhIn).node
     const target = this.#file(fhOut).node
@@ -335,7 +335,7 @@ export class MemoryFileSystem implements Operations {
     mode: number,
     owner: { uid: number; gid: number },
   ): MemoryNode {
-    // A set-group-id folder hands its group on, and the bit itself to folders, as Linux filesystems do.
+    // Children of a set-group-id folder get its group, and child folders its bit, too, as on Linux.
     const inherits = (folder.mode & 0o2000) !== 0
     const inherited = inherits && kind === 'folder' ? mode | 0o2000 : mode
     const node = new MemoryNode(
@@ -367,7 +367,7 @@ export class MemoryFileSystem implements Operations {
 
   #remove(folder: MemoryNode, name: string, node: MemoryNode): void {
     this.#detach(folder, name, node)
-    // A folder's own `.` was its other link.
+    // Its remaining link was its own `.`.
     if (node.kind === 'folder') node.nlink = 0
     this.#dropUnused(node)
   }

@@ -1,4 +1,4 @@
-// A mount of the memory filesystem, served by a process of its own, for one test.
+// A mount of the memory filesystem for one test, served by a child process (`serve-memory.ts`).
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,18 +11,18 @@ import type { Answer, Counts, Failure, ServeMemoryOptions, Wish } from './serve-
 import { waitUntil } from './wait-until.ts'
 
 export interface MemoryMountOptions extends Partial<ServeMemoryOptions> {
-  /** Runs the program as this user; default: who runs the test. */
+  /** Runs the program as this user; default: the test's user. */
   readonly user?: User
   readonly packages?: Packages
   /** An open /dev/fuse that is already mounted at `mountpoint`. */
   readonly fd?: number
   /** A module the program loads before anything else. */
   readonly preload?: string
-  /** Where the program finds other programs. */
+  /** PATH of the program. */
   readonly path?: string
 }
 
-/** The driver refused; `code` and message are its own. */
+/** An error of the driver, with its `code` and message. */
 export class Refused extends Error {
   readonly code: string
 
@@ -35,13 +35,13 @@ export class Refused extends Error {
 export class MemoryMount {
   readonly path: string
   readonly process: ChildProcess
-  /** Standard error of the program: empty when all is well. */
+  /** Standard error of the program, which is empty unless something went wrong. */
   stderr = ''
-  /** Resolves with the reason of the first mount's end. */
+  /** Resolves with the reason when a mount of the program has ended. */
   readonly closed: Promise<string>
-  /** Resolves when the program ended. */
+  /** Resolves when the program has ended. */
   readonly ended: Promise<void>
-  /** Rejects when the program ended, with what it wrote: for a race with what it should answer. */
+  /** Rejects with the program's standard error when it has ended: for a race with a promise that would never settle then. */
   readonly gone: Promise<never>
   readonly #isFolderOurs: boolean
   readonly #answers = new Map<number, (answer: Extract<Answer, { kind: 'answer' }>) => void>()
@@ -56,7 +56,7 @@ export class MemoryMount {
     this.gone = this.ended.then(() => {
       throw new Error(`the program ended (${process.signalCode ?? process.exitCode}): ${this.stderr}`)
     })
-    this.gone.catch(() => {}) // nobody may be waiting
+    this.gone.catch(() => {}) // without this, a rejection that no call awaits would end the test
     this.closed = new Promise((resolve) => {
       process.on('message', (answer: Answer) => {
         if (answer.kind === 'closed') resolve(answer.reason)
@@ -69,12 +69,12 @@ export class MemoryMount {
     return this.process.pid ?? 0
   }
 
-  /** The path of a file on the mount. */
+  /** Returns the path of a file on the mount. */
   at(name: string): string {
     return join(this.path, name)
   }
 
-  /** Throws Refused, or when the program ends without an answer or takes longer than 20 s. */
+  /** Sends a request to the program; returns its answer. Throws Refused, or if the program ends or takes longer than 20 s. */
   async ask(wish: Wish): Promise<unknown> {
     const id = ++this.#lastId
     const answered = new Promise<Extract<Answer, { kind: 'answer' }>>((resolve) =>
@@ -90,7 +90,7 @@ export class MemoryMount {
     return (await this.ask({ kind: 'counts', index })) as Counts
   }
 
-  /** Resolves when `count` calls are held back. */
+  /** Resolves when the program holds back `count` calls. */
   async holds(count: number): Promise<void> {
     await waitUntil(`${count} held calls`, async () => (await this.counts()).waiting === count)
   }
@@ -99,24 +99,24 @@ export class MemoryMount {
     return isMounted(this.path)
   }
 
-  /** Unmounts, ends the program and removes the folder if it was made for this, in whatever state they are. */
+  /** Unmounts, ends the program, and removes the mountpoint if `mountMemory` made it. Works in every state. */
   async remove(): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       if (this.process.connected) this.process.disconnect()
       await within(10_000, 'the end of the program', this.ended).catch(() => this.process.kill('SIGKILL'))
     }
-    // By force: a program that waits for its own answer is freed by the end of its connection alone.
+    // `-f`, because a program that waits for its own mount only continues when the FUSE connection is aborted.
     const flags = process.getuid?.() === 0 ? ['-f', '-l'] : ['-l']
     while (await this.isMounted()) await run('umount', [...flags, '--', this.path], { mayFail: true })
     if (this.#isFolderOurs) await rmdir(this.path)
   }
 }
 
-/** Resolves when the mount serves. Throws Refused with the driver's reason. */
+/** Mounts; resolves when the mount answers. Throws Refused with the driver's error. */
 export async function mountMemory(options: MemoryMountOptions = {}): Promise<MemoryMount> {
   const { user, packages, fd, preload, path = process.env['PATH'], ...rest } = options
   const mountpoint = options.mountpoint ?? (await makeMountpoint(user))
-  // Its descriptors 0 to 3 are the standard ones and the channel to us.
+  // Descriptor 4: 0 to 2 are the standard ones, and 3 is the IPC channel.
   const served: ServeMemoryOptions = { ...rest, mountpoint: fd === undefined ? mountpoint : '/dev/fd/4' }
   const child = fork(await programFile('serve-memory', packages), [JSON.stringify(served)], {
     cwd: '/',
@@ -139,14 +139,14 @@ async function makeMountpoint(user: User | undefined): Promise<string> {
   return folder
 }
 
-/** Reads the mount table; touches no mount. */
+/** True if `path` is a mountpoint. Reads only the mount table, since a dead mount would block a stat. */
 export async function isMounted(path: string): Promise<boolean> {
   return (await readFile('/proc/self/mountinfo', 'utf8'))
     .split('\n')
     .some((line) => line.split(' ')[4] === path)
 }
 
-/** Rejects when the promise takes longer: what must not hang is tested with it. */
+/** Settles as `promise` does; rejects if it takes longer than `limitMs`. `what` names it in the error. */
 export async function within<T>(limitMs: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -13,11 +13,11 @@ export class MemoryNode {
   atime: Time = now()
   mtime: Time = this.atime
   ctime: Time = this.atime
-  /** References a door holds. */
+  /** Lookup references that the kernel holds. */
   lookups = 0
-  /** Open handles of files and folders. */
+  /** Open handles on this node. */
   handles = 0
-  /** The folder was read from its start. */
+  /** True once the folder was listed. */
   isListed = false
   readonly children = new Map<string, MemoryNode>()
   readonly bytes = new SparseBytes()

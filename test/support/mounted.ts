@@ -1,4 +1,4 @@
-// A drive mounted by docmount in a process of its own, the way a user mounts one.
+// A drive mounted by the `docmount` command in a child process, as users mount one.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chown, mkdir, readFile, readdir } from 'node:fs/promises'
@@ -15,35 +15,35 @@ import { waitUntil } from './wait-until.ts'
 export interface MountedDrive {
   readonly mountpoint: string
   readonly pid: number
-  /** Everything the daemon said so far. */
+  /** Returns the daemon's output so far. */
   log(): string
   status(): Promise<MountStatus>
   /** Runs another docmount command with the drive's environment. */
   docmount(args: readonly string[], options?: { mayFail?: boolean; limitMs?: number }): Promise<Ran>
-  /** `docmount unmount`; lazily by force where that fails. Throws, after cleaning up, when it did not end well. */
+  /** Runs `docmount unmount`. If that fails, detaches the mount, kills the daemon, and throws. */
   unmount(): Promise<void>
-  /** Unmounts although something may be unsent. */
+  /** Unmounts, even with unsent changes. */
   end(): Promise<void>
 }
 
 export interface MountedDriveOptions {
   readonly testService: TestService
-  /** Default: the service's own. */
+  /** Default: that of `testService`. */
   readonly baseUrl?: string | undefined
   readonly driver: string
-  /** For mountpoint, state, cache and socket. */
+  /** Folder for mountpoint, state, cache and socket. */
   readonly folder: string
-  /** Mounts and runs every command as this user, who owns `folder`; default: who runs the test. */
+  /** Runs the daemon and all commands as this user, who owns `folder`; default: the test's user. */
   readonly user?: User | undefined
-  /** A command that runs the daemon, its arguments being the daemon's command line. */
+  /** A command, such as nsenter, that runs the daemon: the daemon's command line is appended. */
   readonly within?: readonly string[] | undefined
   /** More arguments for `docmount mount`. */
   readonly args?: readonly string[]
-  /** As users have it: the waits of many closes overlap. */
+  /** True: mounts without `--close-wait`, as users do, so that the waits of many closes overlap. */
   readonly hasDefaultCloseWait?: boolean
 }
 
-/** Mounts the project and resolves when the drive answers. Throws with the daemon's log when it does not. */
+/** Mounts the project; resolves when the drive answers. Throws with the daemon's log if it does not come up. */
 export async function mountDrive(options: MountedDriveOptions): Promise<MountedDrive> {
   const { testService, driver, folder, user, args = [] } = options
   const mountpoint = join(folder, 'drive')
@@ -69,7 +69,7 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
       '--driver',
       driver,
       '--foreground',
-      // Tests look at the service right after a close: where a number is given, every close waits.
+      // With an explicit value every close waits, so that tests find the document in the service right after.
       ...(options.hasDefaultCloseWait === true || args.includes('--close-wait')
         ? []
         : ['--close-wait', '10s']),
@@ -82,7 +82,7 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
   daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
 
   async function cleanUp(): Promise<void> {
-    // By force: a daemon that waits for its own answer is freed by the end of its connection alone.
+    // `-f`, because a daemon that waits for its own mount only continues when the FUSE connection is aborted.
     if (await isMounted(mountpoint)) await run('umount', ['-f', '-l', mountpoint], { mayFail: true })
     daemon.kill('SIGKILL')
   }
@@ -132,13 +132,13 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null
 }
 
-/** Read from the kernel's table: a wedged drive would not answer a stat. Test folders need no unescaping. */
+/** Reads only the mount table, since a drive that hangs would block a stat. Test folders need no unescaping. */
 async function isMounted(mountpoint: string): Promise<boolean> {
   const table = await readFile('/proc/self/mounts', 'utf8')
   return table.split('\n').some((line) => line.split(' ')[1] === mountpoint)
 }
 
-/** Processes whose mount namespace has the drive, a line each: as long as one has, the kernel does not let go of it. */
+/** Returns a line for each process whose mount namespace contains the drive, because each of them keeps it mounted. */
 async function holdersOf(mountpoint: string): Promise<string> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const read = (pid: string, name: string): Promise<string> =>

@@ -1,31 +1,32 @@
-// The way from a drive to the service, as a laptop knows it: a port that passes everything on until the network is lost, in
-// one of the ways networks are.
+// A laptop's network between drive and service: a TCP port that forwards all bytes to the service, until the test makes the
+// network fail in one of the ways below.
 
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 
 /**
- * - `up`: passed on.
- * - `refused`: nobody listens; what was connected is reset.
- * - `black-hole`: everything is swallowed, connections stay open, and new ones are taken.
+ * - `up`: all bytes are forwarded.
+ * - `refused`: the port is closed; open connections are reset.
+ * - `black-hole`: connections are accepted and stay open, but no byte is forwarded.
  * - `portal`: a captive portal answers every request with 200 and a page.
  * - `gateway`: a gateway answers every request with 503.
  */
 export type NetworkState = 'up' | 'refused' | 'black-hole' | 'portal' | 'gateway'
 
 export interface Network {
-  /** As the service's own, through this network; ends with `/api`. */
+  /** The service's base URL through this network; ends with `/api`. */
   readonly baseUrl: string
   readonly state: NetworkState
-  /** Requests that came, whatever became of them. */
+  /** Number of chunks received from clients, in all states: one per request, more for a large body. */
   readonly requests: number
   set(state: NetworkState): Promise<void>
-  /** Connections of before are dead, without a word; new ones work. */
+  /** From now on the open connections forward nothing, without being closed, as after a change of network; new ones work. */
   forgetConnections(): void
   close(): Promise<void>
 }
 
 const page = '<html><body>Welcome to the hotel. Please accept our terms.</body></html>'
 
+/** `targetPort` returns the service's port on this machine; called for each connection. */
 export async function startNetwork(targetPort: () => number): Promise<Network> {
   const sockets = new Set<Socket>()
   const dead = new WeakSet<Socket>()
@@ -33,7 +34,7 @@ export async function startNetwork(targetPort: () => number): Promise<Network> {
   let requests = 0
   let server: Server | undefined
 
-  function take(client: Socket): void {
+  function accept(client: Socket): void {
     sockets.add(client)
     client.on('error', () => {})
     client.on('close', () => sockets.delete(client))
@@ -41,10 +42,10 @@ export async function startNetwork(targetPort: () => number): Promise<Network> {
     if (state === 'portal') client.on('data', () => client.end(answer('200 OK', 'text/html', page)))
     else if (state === 'gateway')
       client.on('data', () => client.end(answer('503 Service Unavailable', 'text/html', page)))
-    else if (state === 'up') passOn(client)
+    else if (state === 'up') forwardToService(client)
   }
 
-  function passOn(client: Socket): void {
+  function forwardToService(client: Socket): void {
     const upstream = connect({ host: '127.0.0.1', port: targetPort(), noDelay: true })
     const isDead = (): boolean => dead.has(client) || state === 'black-hole'
     sockets.add(upstream)
@@ -61,7 +62,7 @@ export async function startNetwork(targetPort: () => number): Promise<Network> {
   }
 
   async function listen(port: number): Promise<void> {
-    const listening = createServer({ noDelay: true }, take)
+    const listening = createServer({ noDelay: true }, accept)
     await new Promise<void>((resolve) => void listening.listen(port, '127.0.0.1', resolve))
     server = listening
   }
@@ -87,7 +88,7 @@ export async function startNetwork(targetPort: () => number): Promise<Network> {
       const isSilent = next === 'black-hole'
       state = next
       const stopping = next === 'refused' ? stopListening() : undefined
-      // Bytes that were swallowed never come back: their connection is dead from now on.
+      // Connections of a black hole stay dead, because bytes of them are lost.
       if (isSilent) for (const socket of sockets) dead.add(socket)
       else for (const socket of sockets) if (!dead.has(socket)) socket.resetAndDestroy()
       await stopping

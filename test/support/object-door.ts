@@ -1,18 +1,18 @@
-// The door to the filesystem object itself: turns path calls into the operations the kernel would send, in the
-// kernel's order, with no kernel. Every reference a lookup hands out is given back.
+// The door to the filesystem object itself, without a kernel: turns calls with paths into the operations that the kernel would
+// send, in its order. Every lookup reference is given back by `forget`.
 
 import { rootIno, type Attributes, type Operations } from '../../src/fs/operations.ts'
 import type { Calls, Door, OpenFile, OpenMode } from './door.ts'
 import { failure, flagsOf, namesIn, openedFile, statOf, thisProcess, translated } from './object-file.ts'
 
-/** The calls to `operations`, by this program. */
+/** Returns calls to `operations`, made by a program of this name. */
 export function objectDoor(operations: Operations, program?: string): Calls & Pick<Door, 'name'> {
   const caller = { ...thisProcess(), program }
 
-  /** The kernel's memory of names: one reference is held on each node it has seen, until the name goes. */
+  /** The kernel's cache of names: each holds one lookup reference on its node, until the name is dropped. */
   const seen = new Map<string, number>()
 
-  /** LOOKUP of a name; the reference belongs to the memory of names. */
+  /** LOOKUP of a name; its reference goes into the cache of names. */
   async function lookup(parent: number, path: string, name: string): Promise<Attributes | undefined> {
     const { attributes } = await operations.lookup(parent, name, caller)
     if (attributes === undefined) forgetName(path)
@@ -20,14 +20,14 @@ export function objectDoor(operations: Operations, program?: string): Calls & Pi
     return attributes
   }
 
-  /** Takes over one reference on `ino`. */
+  /** Caches a name, which takes over one reference on `ino`. */
   function remember(path: string, ino: number): void {
     const before = seen.get(path)
     if (before !== undefined) operations.forget(before, 1)
     seen.set(path, ino)
   }
 
-  /** FORGET of a name and of everything below it. */
+  /** Drops a name and all below it from the cache, and FORGETs their references. */
   function forgetName(path: string): void {
     for (const [known, ino] of seen) {
       if (known !== path && !known.startsWith(`${path}/`)) continue
@@ -36,7 +36,7 @@ export function objectDoor(operations: Operations, program?: string): Calls & Pi
     }
   }
 
-  /** Walks to a path and hands its attributes to `use`. */
+  /** Looks a path up, and calls `use` with its attributes. */
   async function withNode<T>(path: string, use: (node: Attributes) => Promise<T>): Promise<T> {
     try {
       let node = (await operations.getattr(rootIno, undefined, caller)).attributes
@@ -54,7 +54,7 @@ export function objectDoor(operations: Operations, program?: string): Calls & Pi
     }
   }
 
-  /** Walks to the folder a path is in. */
+  /** Looks the parent folder of a path up, and calls `use` with it and the last name. */
   function withParent<T>(path: string, use: (parent: number, name: string) => Promise<T>): Promise<T> {
     const names = segmentsOf(path)
     const name = names.pop() ?? ''
@@ -86,7 +86,7 @@ export function objectDoor(operations: Operations, program?: string): Calls & Pi
         try {
           await operations.setattr(found.ino, { size: 0 }, undefined, caller)
         } catch (error) {
-          // The kernel gives back at once what it cannot hand out.
+          // open(2) fails, so the kernel releases the handle at once.
           await Promise.resolve(operations.release(fh)).catch(() => {})
           operations.forget(found.ino, 1)
           throw error
@@ -146,7 +146,7 @@ export function objectDoor(operations: Operations, program?: string): Calls & Pi
         withParent(to, async (newParent, newName) => {
           const flags = { noReplace: false, exchange: false }
           await operations.rename(parent, name, newParent, newName, flags, caller)
-          // The kernel would move its names along; that it may forget any at any time is what is used here.
+          // The kernel would rename its cached names; dropping them is allowed, too, and simpler.
           forgetName(from)
           if (to !== from) forgetName(to)
         }),

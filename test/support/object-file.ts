@@ -1,14 +1,14 @@
-// Calls on an open file or folder as the kernel sends them, and its reading of the answers.
+// Operations on an open file or folder, as the kernel sends them, and conversion of their results.
 
 import { setMaxListeners } from 'node:events'
 import { errnoOf } from '../../src/fs/errno-of.ts'
 import type { Attributes, Caller, Operations, OpenFlags, Time } from '../../src/fs/operations.ts'
 import type { OpenFile, OpenMode, Stat } from './door.ts'
 
-/** Most bytes in one READ or WRITE of the kernel. */
+/** The kernel's limit for one READ or WRITE, in bytes. */
 const transferBytes = 128 * 1024
 
-/** Its calls are never interrupted. */
+/** Returns this process as the caller of operations, with a signal that never aborts. */
 export function thisProcess(): Caller {
   const caller: Caller = {
     uid: process.getuid?.() ?? 0,
@@ -16,12 +16,12 @@ export function thisProcess(): Caller {
     pid: process.pid,
     signal: new AbortController().signal,
   }
-  // As many at once as there are programs.
+  // No limit of listeners: all operations under way share this signal.
   setMaxListeners(0, caller.signal)
   return caller
 }
 
-/** It holds a reference on its node, which goes with its close. */
+/** Returns the open file. It owns one lookup reference on its node, which `close` gives back. */
 export function openedFile(
   operations: Operations,
   caller: Caller,
@@ -66,7 +66,7 @@ export function openedFile(
         try {
           await operations.flush(fh, caller)
         } finally {
-          // The kernel sends RELEASE behind close's back; its error goes nowhere.
+          // The kernel sends RELEASE after close(2) has returned, so no program gets its error.
           await Promise.resolve(operations.release(fh)).catch(() => {})
           operations.forget(ino, 1)
         }
@@ -74,7 +74,7 @@ export function openedFile(
   }
 }
 
-/** The names in a folder, by OPENDIR, READDIR and RELEASEDIR. */
+/** Returns the names in a folder, by OPENDIR, READDIR and RELEASEDIR. */
 export async function namesIn(operations: Operations, caller: Caller, ino: number): Promise<string[]> {
   const { fh } = await operations.opendir(ino, caller)
   const names: string[] = []
@@ -82,7 +82,7 @@ export async function namesIn(operations: Operations, caller: Caller, ino: numbe
     let cookie = 0
     let taken: number
     do {
-      // As many as fit one READDIRPLUS answer of a page or so.
+      // About as many as fit into one READDIRPLUS response of a page.
       taken = 0
       const filler = (child: { name: string }, next: number): boolean => {
         if (taken === 25) return false
@@ -117,12 +117,12 @@ export function failure(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code })
 }
 
-/** The error as the caller of a system call would see it. */
+/** Returns the error with the errno that a system call would give. */
 export function translated(error: unknown): Error {
   return Object.assign(new Error(String(error), { cause: error }), { code: errnoOf(error) })
 }
 
-/** Runs `use`; what it throws is what the caller of a system call would see. */
+/** Runs `use`; throws its errors as `translated`. */
 export async function translating<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use()

@@ -1,8 +1,8 @@
-// Office files made by hand: OLE files with given streams, and zips whose parts are in a given order.
+// Office files for tests, built byte by byte: OLE files with given streams, and zips with parts in a given order.
 
 import { strToU8, zipSync } from 'fflate'
 
-/** A storage's streams and storages by name; a stream is its text. */
+/** An OLE folder (storage): streams (strings) and storages by name. */
 export interface Storage {
   readonly [name: string]: string | Storage
 }
@@ -18,8 +18,8 @@ const none = 0xffffffff
 const endOfChain = 0xfffffffe
 
 /**
- * An OLE file with these streams. `sectorBytes`: 512 or 4096. `sectorsBefore`: sectors of filling before the directory, which
- * lies at the end, its sectors from the last to the first.
+ * Returns an OLE file with these streams. `sectorBytes`: 512 or 4096. `sectorsBefore`: padding sectors before the directory, whose
+ * own sectors are in reverse order, so that a reader must follow the chain.
  */
 export function oleFile(root: Storage, { sectorBytes = 512, sectorsBefore = 1 } = {}): Buffer {
   const directory = directoryOf(root, sectorBytes)
@@ -62,7 +62,7 @@ export function oleFile(root: Storage, { sectorBytes = 512, sectorsBefore = 1 } 
   return file
 }
 
-/** Each folder's entries are a tree that leans to the left. */
+/** Returns the directory's entries. The binary tree of each folder is a list of left children. */
 function directoryOf(root: Storage, sectorBytes: number): Buffer {
   const entries: Entry[] = [{ name: 'Root Entry', type: 5, left: none, child: none }]
   const add = (folder: Storage): number => {
@@ -92,7 +92,7 @@ function directoryOf(root: Storage, sectorBytes: number): Buffer {
 
 const contentTypes = '[Content_Types].xml'
 
-/** Text of `[Content_Types].xml` about the main part of an Office file. */
+/** Returns a `[Content_Types].xml` that gives the main part the content type `main`. */
 export function typesOf(main: string): string {
   return `<?xml version="1.0"?><Types><Default Extension="xlsx" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"/><Override PartName="/main.xml" ContentType="${main}"/></Types>`
 }
@@ -101,7 +101,7 @@ export const workbookTypes: string = typesOf(
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml',
 )
 
-/** An Office file of the newer kind: `before` and `after` bytes of another part, which do not shrink, lie beside its content types. */
+/** Returns a zip-based Office file. `before`, `after`: bytes of uncompressed parts before and after `[Content_Types].xml`. */
 export function officeZip(
   types: string,
   { before = 0, after = 0, comment = '', isPacked = true } = {},

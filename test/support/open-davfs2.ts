@@ -1,4 +1,4 @@
-// Opens a drive that docmount serves by WebDAV through davfs2, the given files in the service behind it.
+// Opens the door `davfs2`: docmount serves a drive by WebDAV, and davfs2 mounts it. The given files are in the service.
 
 import type { OpenDoor } from '../behaviour/topic.ts'
 import { startAgent } from './agent.ts'
@@ -10,7 +10,7 @@ import { startTestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 import { startWebdavDrive } from './webdav-drive.ts'
 
-/** docmount and davfs2 in processes of their own, the service in this one. */
+/** docmount and davfs2 run in processes of their own, the service in this one. */
 export function openDavfs2(): OpenDoor {
   return async (given) => {
     const temporary = await makeTemporaryFolder()

@@ -1,5 +1,5 @@
-// A folder that is held open, and calls on the names in it: openat(2), renameat(2) and their like, as the kernel
-// sends them. An open folder stays the same wherever it is renamed to.
+// An open folder, and operations on the names in it, as the kernel sends them for openat(2), renameat(2) and so on. It stays
+// valid when it is renamed.
 
 import { rootIno, type Attributes, type Caller, type Operations } from '../../src/fs/operations.ts'
 import type { OpenFile } from './door.ts'
@@ -9,7 +9,7 @@ export interface OpenFolder {
   readonly ino: number
   openFolder(name: string): Promise<OpenFolder>
   open(name: string, mode: 'r' | 'w'): Promise<OpenFile>
-  /** Its size; undefined for a folder. */
+  /** Returns the size in bytes; undefined for a folder. */
   sizeOf(name: string): Promise<number | undefined>
   names(): Promise<string[]>
   mkdir(name: string): Promise<void>
@@ -19,15 +19,15 @@ export interface OpenFolder {
   close(): Promise<void>
 }
 
-/** The drive's own folder. */
+/** Opens the drive's root. */
 export function openRoot(operations: Operations): OpenFolder {
   operations.remember(rootIno)
   return openedFolder(operations, thisProcess(), rootIno)
 }
 
-/** It holds a reference on its node, which goes with its close. */
+/** Returns an open folder, which owns one lookup reference on its node; `close` gives it back. */
 function openedFolder(operations: Operations, caller: Caller, ino: number): OpenFolder {
-  /** Runs `use` with a reference on what has the name, which goes with it unless `use` hands out what holds it. */
+  /** Looks a name up and runs `use` with it; the lookup's reference is given back afterwards. */
   const withChild = async <T>(name: string, use: (child: Attributes) => Promise<T>): Promise<T> => {
     const { attributes } = await operations.lookup(ino, name, caller)
     if (attributes === undefined) throw failure('ENOENT', name)
@@ -37,7 +37,7 @@ function openedFolder(operations: Operations, caller: Caller, ino: number): Open
       operations.forget(attributes.ino, 1)
     }
   }
-  /** Runs `use` with references on what has these names: the kernel looks them up before it takes a name away. */
+  /** Runs `use` while holding references on these names, because the kernel looks names up before it removes or renames them. */
   const withNames = async (
     names: readonly (readonly [folder: number, name: string])[],
     use: () => Promise<void>,

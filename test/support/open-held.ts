@@ -1,5 +1,5 @@
-// The filesystem object with a hand on its uploads: they can be stopped before the service hears of them, or have their
-// answers kept back. It can be ended without sending anything, and started again on the same state.
+// A filesystem object whose calls to the service a test can hold back: uploads before they are sent or after they are answered,
+// deletes, and downloads. It can be closed with unsent changes, and restarted on the same state folder.
 
 import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,97 +17,100 @@ export interface HeldDrive extends AsyncDisposable {
   readonly testService: TestService
   readonly fileSystem: () => FileSystem
   readonly calls: () => Calls
-  /** Uploads to these paths are not begun until `release`. */
+  /** Uploads to these paths are not sent until `release`. */
   hold(...paths: string[]): void
-  /** Answers to uploads to this path are kept back until `release`, also from who does not want them any more. */
+  /** Uploads to this path are sent, but do not return until `release`, even if their caller aborts them. */
   holdAnswer(path: string): void
-  /** A delete at this path is not begun until `release`. */
+  /** A delete of this path is not sent until `release`. */
   holdDelete(path: string): void
-  /** No byte is downloaded from this path until `release`. */
+  /** A download of this path is not started until `release`. */
   holdDownload(path: string): void
-  /** Of these paths; of all where none is given. */
+  /** Lets the held calls of these paths continue; without arguments, those of all paths. */
   release(...paths: string[]): void
-  /** Resolves when an upload, a delete or a download that is held has come to that point. */
+  /** Resolves when the first call of this path is being held. */
   reached(path: string): Promise<void>
-  /** Ends it as it is, and starts it again, perhaps with what `prepare` does to its state folder. */
+  /** Closes the filesystem without sending anything, and starts it again; `prepare` may change its state folder before. */
   restart(prepare?: (stateDir: string) => Promise<void>): Promise<void>
-  /** The same of one that is killed: nothing is written at its end. */
+  /** Restarts it as after a kill: the state folder is copied before the close, so what closing writes is lost. */
   restartKilled(): Promise<void>
-  /** Keeps the journal as it is now. Answers what puts it back for `restart`: a power cut took what came after it. */
+  /** Copies the journal. Returns a `prepare` for `restart` that restores it: a power cut that lost everything written since. */
   keepJournal(): Promise<(stateDir: string) => Promise<void>>
-  /** The contents in its spool. */
+  /** Returns the contents of its spool files. */
   spooled(): Promise<Buffer[]>
-  /** Sends everything; throws where something is left. */
+  /** Sends all changes; throws if some are still unsent after 20 s. */
   drain(): Promise<void>
 }
 
-interface Held {
-  readonly how: 'upload' | 'answer' | 'delete' | 'download'
-  readonly opened: Gate
+/** The point at which calls of a path are held, and the gate that `release` opens. */
+interface Hold {
+  readonly stage: 'upload' | 'answer' | 'delete' | 'download'
+  readonly gate: Gate
 }
 
+/** Starts a service with `documents` (content by path), and a filesystem on it. */
 export async function openHeld(
-  given: Readonly<Record<string, string>> = {},
+  documents: Readonly<Record<string, string>> = {},
   {
     tellsTime = true,
     ...options
   }: Pick<FileSystemOptions, 'closeWaitMs' | 'leftAloneMs' | 'renameLimit' | 'world'> & {
-    /** False: of any document the service says that it was changed in the same moment. */
+    /** False: the service gives every document the same modified_at, so versions of equal size look the same. */
     readonly tellsTime?: boolean
   } = {},
 ): Promise<HeldDrive> {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()
-  for (const [path, content] of Object.entries(given)) await testService.other.put(path, content)
+  for (const [path, content] of Object.entries(documents)) await testService.other.put(path, content)
   const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
-  const held = new Map<string, Held>()
-  const points = new Map<string, Gate>()
-  const point = (path: string): Gate => {
-    const known = points.get(path) ?? gate()
-    points.set(path, known)
+  const held = new Map<string, Hold>()
+  /** By path: gates that open when a call is being held. */
+  const reachedGates = new Map<string, Gate>()
+  const reachedGate = (path: string): Gate => {
+    const known = reachedGates.get(path) ?? makeGate()
+    reachedGates.set(path, known)
     return known
   }
   const service = client.files(project)
-  const told = <T>(entry: T): T => (tellsTime ? entry : untimed(entry))
+  const withTimes = <T>(entry: T): T => (tellsTime ? entry : withConstantTime(entry))
   async function heldBack<T>(
     path: string,
     options: CallOptions | undefined,
     send: (options: CallOptions | undefined) => Promise<T>,
   ): Promise<T> {
-    const hand = held.get(path)
-    if (hand?.how === 'upload') {
-      point(path).open()
-      await Promise.race([hand.opened.passed, aborted(options?.signal)])
+    const heldAt = held.get(path)
+    if (heldAt?.stage === 'upload') {
+      reachedGate(path).open()
+      await Promise.race([heldAt.gate.passed, aborted(options?.signal)])
     }
-    const record = await send(hand?.how === 'answer' ? {} : options)
-    if (hand?.how === 'answer') {
-      point(path).open()
-      await hand.opened.passed
+    const record = await send(heldAt?.stage === 'answer' ? {} : options)
+    if (heldAt?.stage === 'answer') {
+      reachedGate(path).open()
+      await heldAt.gate.passed
     }
-    return told(record)
+    return withTimes(record)
   }
   const files: Files = {
     ...service,
     project: service.project,
-    get: async (...call) => told(await service.get(...call)),
+    get: async (...call) => withTimes(await service.get(...call)),
     async delete(path, options) {
-      const hand = held.get(path)
-      if (hand?.how === 'delete') {
-        point(path).open()
-        await Promise.race([hand.opened.passed, aborted(options?.signal)])
+      const heldAt = held.get(path)
+      if (heldAt?.stage === 'delete') {
+        reachedGate(path).open()
+        await Promise.race([heldAt.gate.passed, aborted(options?.signal)])
       }
       await service.delete(path, options)
     },
     async download(url, path, ...rest) {
-      const hand = held.get(path)
-      if (hand?.how === 'download') {
-        point(path).open()
-        await hand.opened.passed
+      const heldAt = held.get(path)
+      if (heldAt?.stage === 'download') {
+        reachedGate(path).open()
+        await heldAt.gate.passed
       }
       return service.download(url, path, ...rest)
     },
-    upload: (path, upload, options) => heldBack(path, options, (how) => service.upload(path, upload, how)),
-    replace: (path, upload, options) => heldBack(path, options, (how) => service.replace(path, upload, how)),
+    upload: (path, upload, options) => heldBack(path, options, (sent) => service.upload(path, upload, sent)),
+    replace: (path, upload, options) => heldBack(path, options, (sent) => service.replace(path, upload, sent)),
   }
   let stateDir = join(temporary.path, 'state')
   let journals = 0
@@ -116,18 +119,18 @@ export async function openHeld(
   let fileSystem = await start()
   let calls = objectDoor(fileSystem)
 
-  function hold(path: string, how: Held['how']): void {
-    held.set(path, { how, opened: held.get(path)?.opened ?? gate() })
+  function hold(path: string, stage: Hold['stage']): void {
+    held.set(path, { stage, gate: held.get(path)?.gate ?? makeGate() })
   }
 
   function release(...paths: string[]): void {
     for (const path of paths.length === 0 ? [...held.keys()] : paths) {
-      held.get(path)?.opened.open()
+      held.get(path)?.gate.open()
       held.delete(path)
     }
   }
 
-  /** Starts on another state folder. */
+  /** Starts a filesystem on another state folder. */
   async function startOn(dir: string): Promise<void> {
     stateDir = dir
     fileSystem = await start()
@@ -145,7 +148,7 @@ export async function openHeld(
     holdDelete: (path) => hold(path, 'delete'),
     holdDownload: (path) => hold(path, 'download'),
     release,
-    reached: (path) => point(path).passed,
+    reached: (path) => reachedGate(path).passed,
     async keepJournal() {
       const kept = join(temporary.path, `journal ${++journals}`)
       await cp(stateDir, kept, { recursive: true, filter: (path) => path === stateDir || isJournal(path) })
@@ -156,7 +159,7 @@ export async function openHeld(
     },
     async restart(prepare) {
       await fileSystem.close()
-      // libsql keeps a database open until its statements are collected: it goes on with a copy, as after a crash.
+      // A copy, because libsql keeps the old database open, and locked, until its statements are garbage-collected.
       const copy = `${stateDir}+`
       await copyOf(stateDir, copy)
       await prepare?.(copy)
@@ -187,7 +190,7 @@ export async function openHeld(
   }
 }
 
-/** As it is. A database that libsql closes meanwhile loses its log, whose content it has then: copied again. */
+/** Copies the folder as it is now. If libsql closes a database meanwhile, its log vanishes (ENOENT), and all is copied again. */
 async function copyOf(stateDir: string, copy: string): Promise<void> {
   const filter = (path: string): boolean => !/lock\.db|\.db-shm/.test(path)
   await cp(stateDir, copy, { recursive: true, filter }).catch(async (error: unknown) => {
@@ -197,17 +200,17 @@ async function copyOf(stateDir: string, copy: string): Promise<void> {
   })
 }
 
-/** The shared memory beside it is made anew. */
+/** True for the journal's database and its log. The -shm file is left out: SQLite creates it again. */
 function isJournal(path: string): boolean {
   return /journal\.db(-wal)?$/.test(path)
 }
 
-/** A clock that stands still: who stores twice what is as long cannot be told by its time. */
-function untimed<T>(entry: T): T {
+/** Gives every record the same modifiedAt, as a service whose clock stands still. */
+function withConstantTime<T>(entry: T): T {
   if (typeof entry !== 'object' || entry === null) return entry
   const timed = 'modifiedAt' in entry ? { ...entry, modifiedAt: '2026-01-01T00:00:00.000Z' } : { ...entry }
   return 'entries' in timed && Array.isArray(timed.entries)
-    ? { ...timed, entries: timed.entries.map((each: unknown) => untimed(each)) }
+    ? { ...timed, entries: timed.entries.map((each: unknown) => withConstantTime(each)) }
     : timed
 }
 
@@ -222,7 +225,7 @@ interface Gate {
   readonly open: () => void
 }
 
-function gate(): Gate {
+function makeGate(): Gate {
   let open = (): void => {}
   const passed = new Promise<void>((resolve) => {
     open = resolve

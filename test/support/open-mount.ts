@@ -1,4 +1,4 @@
-// Opens a real mount, the given files in the service behind it.
+// Opens the doors that are real mounts. The given files are in the service behind them.
 
 import type { OpenDoor, OpenedDoor } from '../behaviour/topic.ts'
 import { startAgent } from './agent.ts'
@@ -17,20 +17,20 @@ export interface MountDoor extends DocmountDoor, FolderDoor {
 
 type MountDoorName = 'kernel' | 'kernel-user' | 'fuse-native'
 
-/** A real mount, docmount in a child process, the service in this one. */
+/** Opens a real mount: docmount runs in a child process, the service in this one. */
 export function openMount(name: MountDoorName, options: DocmountDoorOptions = {}): OpenDoor<MountDoor> {
   return async (given) => {
     const undo: (() => Promise<unknown>)[] = []
     try {
       return await open(name, options, given, undo)
     } catch (error) {
-      await takeBack(undo)
+      await undoAll(undo)
       throw error
     }
   }
 }
 
-/** Tells in `undo` how to take back each step as soon as it is made. */
+/** Opens it step by step; adds a function to `undo` after each, so that a failure later on leaves nothing behind. */
 async function open(
   name: MountDoorName,
   { cacheTtlSec, closeWaitSec, throughNetwork = false }: DocmountDoorOptions,
@@ -46,7 +46,7 @@ async function open(
   for (const [path, content] of given) await testService.other.put(path, content)
   const network = await startNetwork(() => Number(new URL(testService.baseUrl).port))
   undo.push(() => network.close())
-  const how: MountedDriveOptions = {
+  const mountOptions: MountedDriveOptions = {
     testService,
     baseUrl: throughNetwork ? network.baseUrl : testService.baseUrl,
     driver: name === 'fuse-native' ? name : 'kernel',
@@ -57,7 +57,7 @@ async function open(
       ...(closeWaitSec === undefined ? [] : ['--close-wait', `${closeWaitSec}s`]),
     ],
   }
-  let drive = await mountDrive(how)
+  let drive = await mountDrive(mountOptions)
   undo.push(() => drive.unmount())
   const agent = startAgent(user)
   undo.push(async () => agent.stop())
@@ -78,14 +78,14 @@ async function open(
     status: () => drive.status(),
     async remount() {
       await drive.end()
-      drive = await mountDrive(how)
+      drive = await mountDrive(mountOptions)
     },
   }
-  return { door, explain: () => lastLines(drive.log()), close: () => takeBack(undo) }
+  return { door, explain: () => lastLines(drive.log()), close: () => undoAll(undo) }
 }
 
-/** Last to first, each of them whatever becomes of the others; throws the first error. */
-async function takeBack(undo: (() => Promise<unknown>)[]): Promise<void> {
+/** Runs all undo steps, last to first, even if some fail; throws the first error. */
+async function undoAll(undo: (() => Promise<unknown>)[]): Promise<void> {
   const errors: unknown[] = []
   for (const step of undo.reverse()) await step().catch((error: unknown) => errors.push(error))
   if (errors.length > 0) throw errors[0]

@@ -1,4 +1,4 @@
-// Opens the filesystem object, the given files in the service behind it.
+// Opens the door `object`: the filesystem object. The given files are in the service behind it.
 
 import { join } from 'node:path'
 
@@ -13,7 +13,7 @@ import { objectDoor } from './object-door.ts'
 import { project, startTestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
-/** The filesystem object in this process, the service behind it, no kernel. */
+/** Opens the filesystem object and its service, both in this process, without a kernel. */
 export function openObject(options: DocmountDoorOptions = {}): OpenDoor<DocmountDoor> {
   return async (given) => {
     const temporary = await makeTemporaryFolder()
@@ -58,7 +58,7 @@ export function openObject(options: DocmountDoorOptions = {}): OpenDoor<Docmount
   }
 }
 
-/** A drive that did not come up again has nothing to say. */
+/** Returns the drive's status as text, or the error if it was closed: its restart may have failed. */
 function described(fileSystem: FileSystem): string {
   try {
     return JSON.stringify(fileSystem.status(), undefined, 2)

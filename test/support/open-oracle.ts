@@ -1,4 +1,4 @@
-// Opens the oracle: a plain folder with the given files in it.
+// Opens the door `oracle`: a plain folder with the given files. The suite must hold there, too, or it is wrong itself.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

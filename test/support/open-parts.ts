@@ -1,4 +1,5 @@
-// A filesystem with its parts in the open, for tests of the functions that take them. Changes wait until the test sends them.
+// A filesystem whose superblock (all its parts) is accessible, for tests of functions that take single parts. Its queue is
+// paused: changes are sent only when the test resumes it.
 
 import { join } from 'node:path'
 import { createClient } from '../../src/api/client.ts'
@@ -17,19 +18,20 @@ export interface OpenParts extends AsyncDisposable {
   readonly operations: FileSystem
   readonly calls: Calls
   readonly service: TestService
-  /** Notices to the person. */
+  /** Notices to the user so far. */
   readonly notices: readonly Notice[]
-  /** A folder of the test's own. */
+  /** Temporary folder with `state` and `cache`. */
   readonly folder: string
 }
 
+/** Starts a service with `documents` (content by path), and a filesystem on it. */
 export async function openParts(
-  given: Readonly<Record<string, string>> = {},
+  documents: Readonly<Record<string, string>> = {},
   options: Pick<FileSystemOptions, 'world' | 'cacheTtlMs' | 'unsupportedAs'> = {},
 ): Promise<OpenParts> {
   const temporary = await makeTemporaryFolder()
   const service = await startTestService()
-  for (const [path, content] of Object.entries(given)) await service.other.put(path, content)
+  for (const [path, content] of Object.entries(documents)) await service.other.put(path, content)
   const client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
   const notices: Notice[] = []
   const sb = await start({

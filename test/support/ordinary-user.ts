@@ -1,4 +1,4 @@
-// An ordinary user for tests: made for them where root runs them, otherwise who runs them.
+// An ordinary user for tests: a user made for them if root runs the tests, else the user that runs them.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { whyNoFuse } from './fuse.ts'
 
 export const isRoot: boolean = process.getuid?.() === 0
 
-/** Why no ordinary user can mount here; undefined where one can. */
+/** Returns why an ordinary user cannot mount here; undefined if one can. */
 export function whyNoUserMount(): string | undefined {
   if (!isInstalled('fusermount3')) return 'fusermount3 is not installed'
   return (isRoot ? whyNoUser() : undefined) ?? whyNoFuse()
@@ -47,9 +47,9 @@ export async function makeOrdinaryUser(): Promise<OrdinaryUser> {
 }
 
 /**
- * Makes the user and opens /dev/fuse to all, as every distribution does and a bare machine may not; says who the user is;
- * takes both back when its stdin ends, which it does whatever becomes of the test. Test runs may overlap: each holds
- * `users` shared while it needs them, and the one that gets it alone is the last.
+ * Shell script that makes the user, and lets all users open /dev/fuse, which a bare machine may not. It prints uid and gid, and
+ * undoes both when its stdin ends, so also if the test is killed. Test runs may overlap: each holds a shared lock on `users`,
+ * and the run that gets the exclusive lock is the last, and cleans up.
  */
 const keeper = `
 set -eu
@@ -77,9 +77,9 @@ async function startKeeper(): Promise<{ user: User; end(): Promise<void> }> {
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
   const ended = once(child, 'close')
-  const said = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)])
-  if (said === undefined) throw new Error(`no user could be made: ${stderr}`)
-  const [uid = Number.NaN, gid = Number.NaN] = String(said[0]).trim().split(' ').map(Number)
+  const firstOutput = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)])
+  if (firstOutput === undefined) throw new Error(`no user could be made: ${stderr}`)
+  const [uid = Number.NaN, gid = Number.NaN] = String(firstOutput[0]).trim().split(' ').map(Number)
   return {
     user: { uid, gid },
     async end() {
@@ -90,7 +90,7 @@ async function startKeeper(): Promise<{ user: User; end(): Promise<void> }> {
   }
 }
 
-/** A folder for PATH with these programs of the system and no others. */
+/** Makes a folder for PATH with links to these programs only. */
 export async function makePath(
   programs: readonly string[],
 ): Promise<{ path: string; remove(): Promise<void> }> {

@@ -1,5 +1,5 @@
-// Another client of the same project: plain HTTP with the project's key, none of docmount's own code. Tests use it to
-// see what the service really holds and to change documents behind docmount's back.
+// Another client of the same project: plain HTTP with the project's key, without docmount's own code. Tests use it to see what
+// the service has stored, and to change documents without docmount's knowledge.
 
 /** A File or Folder as the wire has it (interface, "Resources and their fields"). */
 export interface WireNode {
@@ -12,7 +12,7 @@ export interface WireNode {
   readonly entries?: readonly WireNode[]
 }
 
-/** One request it made, in the words of the service's own record of calls. */
+/** One request of this client, in the format of the service's record of calls. */
 export interface OwnCall {
   readonly endpoint: 'files' | 'download'
   readonly method: string
@@ -20,19 +20,19 @@ export interface OwnCall {
 }
 
 export interface OtherClient {
-  /** Every request made since the last `clearCalls`: to be told from docmount's own. */
+  /** Requests since the last `clearCalls`, to subtract them from the service's record. */
   readonly calls: readonly OwnCall[]
   clearCalls(): void
-  /** The node at a path, or undefined where there is none. */
+  /** Returns the node at a path; undefined if there is none. */
   get(path: string): Promise<WireNode | undefined>
-  /** The bytes behind a document's presigned URL. */
+  /** Downloads a document. */
   bytes(path: string): Promise<Buffer>
-  /** Uploads; deletes first what is there. */
+  /** Uploads a document, replacing one that is there. */
   put(path: string, content: string | Uint8Array, mimetype?: string): Promise<void>
   delete(path: string): Promise<void>
   /**
-   * Every document below a folder as `relative path → content`. Empty where the folder is missing; undefined when a
-   * document went away between its listing and its download.
+   * Returns every document below a folder as `relative path → content`: none if the folder is missing; undefined if a
+   * document was deleted between its listing and its download.
    */
   documents(folder: string): Promise<Map<string, Buffer> | undefined>
 }
@@ -93,7 +93,7 @@ export function otherClient(baseUrl: string, project: string, apiKey: string): O
       const file = Buffer.from(content as Uint8Array).toString('base64')
       const document = { mimetype, filename, file_type: 'binary', file }
       let answer = await call('PUT', path, document)
-      // The drive may delete and store there at the same time.
+      // Repeated, because the drive may store at the same path meanwhile.
       for (let attempt = 0; answer.status === 409 && attempt < 5; attempt++) {
         await remove(path, true)
         answer = await call('PUT', path, document)

@@ -1,8 +1,8 @@
-// A mount namespace of a test's own. It begins with a copy of every mount, also of the drives and disks of tests that run beside it,
-// and for as long as it lives those would not be let go of: drives would say that they are detached, and a disk whose power was cut
-// would not come back.
+// Cleanup of a new mount namespace. It starts with copies of all mounts, also of the drives and disks of tests that run at the same
+// time. These copies would keep them busy: an unmounted drive would count as detached, and a cut disk (cut-disk.ts) could not be
+// mounted again.
 
-/** The first lines of a script in it. */
+/** First lines of a shell script in a new mount namespace: detach the copies of FUSE and loop mounts. */
 export const ownMounts = `
 mount --make-rprivate /
 sed -nE 's/^([^ ]+ ){4}([^ ]+) .* - (fuse[^ ]*|[^ ]+ \\/dev\\/loop[0-9]+) .*/\\2/p' /proc/self/mountinfo | while read -r theirs; do

@@ -1,4 +1,4 @@
-// `docmount ui` in a process of its own, and requests as a browser would send them.
+// `docmount ui` in a child process, and requests to it as from a browser.
 
 import { spawn } from 'node:child_process'
 import { request as send } from 'node:http'
@@ -15,22 +15,22 @@ export interface Answer {
 export interface AskOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Fields of a form. */
+  /** Fields of a form, sent as the body. */
   readonly form?: Readonly<Record<string, string>>
 }
 
 export interface Page {
-  /** As it was printed, with the token. */
+  /** URL as printed, with its token. */
   readonly address: string
   readonly port: number
-  /** Comes in by the address, and answers the cookie. */
+  /** Opens the address; returns the session cookie. */
   enter(): Promise<string>
   ask(path: string, options?: AskOptions): Promise<Answer>
-  /** Resolves with the exit code. */
+  /** Sends SIGINT; resolves with the exit code. */
   end(): Promise<number | null>
 }
 
-/** Resolves when it listens; no browser is opened unless `args` are given. */
+/** Starts it; resolves when it listens. By default it opens no browser. */
 export async function startPage(
   env: NodeJS.ProcessEnv,
   args: readonly string[] = ['--no-open'],
@@ -42,15 +42,15 @@ export async function startPage(
     stdio: ['ignore', 'pipe', 'pipe'],
     ...user,
   })
-  let said = ''
-  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = new Promise<number | null>((end) => child.once('exit', (code) => end(code)))
   await waitUntil('the page to be served', () => {
-    if (child.exitCode !== null) throw new Error(`docmount ui ended: ${said}`)
-    return said.startsWith('http') && said.includes('\n')
+    if (child.exitCode !== null) throw new Error(`docmount ui ended: ${output}`)
+    return output.startsWith('http') && output.includes('\n')
   })
-  const address = said.split('\n')[0] ?? ''
+  const address = output.split('\n')[0] ?? ''
   const { port, host } = new URL(address)
 
   function ask(path: string, { method = 'GET', headers = {}, form }: AskOptions = {}): Promise<Answer> {

@@ -1,12 +1,12 @@
-// A mount made the way mount.fuse3 makes one for a program that is not to have root's rights: whoever serves it is handed
-// the open /dev/fuse.
+// A mount whose /dev/fuse is opened by root and passed to a server without root's rights, as mount.fuse3 does with
+// `drop_privileges`.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 
 export interface PassedMount {
-  /** An open /dev/fuse: what is asked of the mount waits for whoever serves it. */
+  /** The open /dev/fuse. Calls to the mount wait until a program serves it. */
   readonly fd: number
   close(): void
 }

@@ -1,4 +1,4 @@
-// A PostgreSQL for tests: the one `scripts/test` started for all of them, or one of the file's own, which it may kill.
+// PostgreSQL for tests: the server that `scripts/test` started for all tests, or a separate one, which a test may kill.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -13,7 +13,7 @@ type Address = NonNullable<ServiceOptions['database']>
 
 const engines = new URL('../../scripts/engines', import.meta.url).pathname
 
-/** Why there is no PostgreSQL here; undefined where there is. */
+/** Returns why there is no PostgreSQL here; undefined if there is. */
 export function whyNoPostgres(): string | undefined {
   if (process.env['DOCMOUNT_TEST_POSTGRES'] !== undefined) return undefined
   try {
@@ -25,14 +25,14 @@ export function whyNoPostgres(): string | undefined {
 }
 
 export interface Postgres {
-  /** An empty database of the caller's own. */
+  /** Makes an empty database. */
   database(): Promise<Address>
   stop(mode: 'fast' | 'immediate'): void
   start(): void
   close(): Promise<void>
 }
 
-/** One of the caller's own. */
+/** Starts a separate server. */
 export async function startPostgres(): Promise<Postgres> {
   const folder = await mkdtemp(join(tmpdir(), 'docmount-postgres-'))
   const start = (): Address => {
@@ -57,7 +57,7 @@ export async function startPostgres(): Promise<Postgres> {
 
 let shared: Promise<Postgres> | undefined
 
-/** A database of the caller's own in the one for all of them; without that, in one of this file's, until the process ends. */
+/** Makes an empty database on the server for all tests; if there is none, on one that runs until this process ends. */
 export async function freshDatabase(): Promise<Address> {
   const url = process.env['DOCMOUNT_TEST_POSTGRES']
   if (url !== undefined) return makeDatabase({ url })
@@ -76,7 +76,7 @@ async function makeDatabase({ url }: Address): Promise<Address> {
   return { url: made.href }
 }
 
-/** Rows of one question, past the service. */
+/** Runs one query on a database, without the service; returns its rows. */
 export async function ask<Row extends object>({ url }: Address, text: string): Promise<Row[]> {
   const client = new pg.Client(connectionOf({ url }))
   await client.connect()

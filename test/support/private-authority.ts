@@ -1,17 +1,17 @@
-// A certificate authority that nobody trusts, and a certificate of its for one host, made with openssl.
+// A private certificate authority, which no program trusts, and a certificate that it signed; made with openssl.
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from './run.ts'
 
 export interface PrivateAuthority {
-  /** Files, in PEM. */
+  /** Paths of files in PEM. */
   readonly ca: string
   readonly cert: string
   readonly key: string
 }
 
-/** For `host`, an address or a name, in `folder`. */
+/** Makes both in `folder`; the certificate is for `host`, an IPv4 address or a name. */
 export async function makePrivateAuthority(folder: string, host: string): Promise<PrivateAuthority> {
   const place = (name: string): string => join(folder, name)
   const [ca, caKey, cert, key, request, extensions] = [

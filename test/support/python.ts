@@ -1,8 +1,8 @@
-// System calls Node has no function for, made by python3.
+// System calls that Node does not offer, made by python3.
 
 import { isInstalled, run } from './run.ts'
 
-/** Why they cannot be made here; undefined where they can. */
+/** Reason why they cannot be made here; undefined if they can. */
 export const whyNoPython: string | undefined = isInstalled('python3') ? undefined : 'python3 is not installed'
 
 const prelude = `
@@ -19,7 +19,7 @@ def attempt(function, *args, **kwargs):
 at = sys.argv[1]
 `
 
-/** Runs a program with `at` = `path`, `call` and `attempt` at hand; answers what it printed, by line. */
+/** Runs a Python program, which can use `at` (= `path`), `call` and `attempt`. Returns the lines it printed. */
 export async function python(program: string, path: string): Promise<string[]> {
   const { stdout } = await run('python3', ['-c', prelude + program, path])
   return stdout.trimEnd().split('\n')

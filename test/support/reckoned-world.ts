@@ -1,9 +1,10 @@
-// A world whose clock counts what was waited for, and nothing else: on a busy machine everything takes longer, and nothing took
-// longer by this clock than what somebody chose to wait.
+// A world whose monotonic clock advances only by fired timeouts, each by its own duration. So tests can measure intended waits
+// exactly, however slow the machine is.
 
 import { createClock, type Timer } from '../../src/world/clock.ts'
 import { realWorld, type World } from '../../src/world/world.ts'
 
+/** Returns the world; timeouts still take real time. */
 export function reckonedWorld(): World {
   const world = realWorld()
   const timers = world.clock

@@ -1,4 +1,4 @@
-// A filesystem object on a state folder that can be ended as by a kill, changed on disk and opened again.
+// A filesystem object that can be ended as by a kill, have its state folder changed on disk, and be started again.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,16 +24,16 @@ export interface RestartedFileSystem {
   readonly logged: readonly string[]
   stateDir: string
   readonly cacheDir: string
-  /** As it was the last time in this test, where nothing is said. */
+  /** Starts it. Default of `options`: those of the test's last start. */
   start(options?: RestartOptions): Promise<void>
   /**
-   * Ends it, and goes on with a copy of the state folder as it was a moment before: what a kill leaves. (In one process a
-   * database stays locked until its statements are collected.)
+   * Ends it as by a kill: `stateDir` becomes a copy from before the close, so what closing writes is lost. (A copy also because
+   * libsql keeps the old database locked until its statements are garbage-collected.)
    */
   end(): Promise<void>
 }
 
-/** One of its own for each test of the file. */
+/** Registers hooks that set one up for each test of the file. */
 export function useRestartedFileSystem(defaults: RestartOptions): RestartedFileSystem {
   let temporary: TemporaryFolder
   let service: TestService
@@ -41,10 +41,10 @@ export function useRestartedFileSystem(defaults: RestartOptions): RestartedFileS
   let fileSystem: FileSystem | undefined
   let calls: Calls
   let options: RestartOptions
-  let told: string[] = []
+  let logged: string[] = []
   let copies = 0
-  const tell = (_fields: object, message: string): void => void told.push(message)
-  const log: Log = { debug: () => {}, info: () => {}, warn: tell, error: tell }
+  const addMessage = (_fields: object, message: string): void => void logged.push(message)
+  const log: Log = { debug: () => {}, info: () => {}, warn: addMessage, error: addMessage }
 
   beforeEach(async () => {
     temporary = await makeTemporaryFolder()
@@ -78,10 +78,10 @@ export function useRestartedFileSystem(defaults: RestartOptions): RestartedFileS
       return calls
     },
     get logged() {
-      return told
+      return logged
     },
     async start(own) {
-      told = []
+      logged = []
       options = own ?? options
       fileSystem = await createFileSystem({
         files: client.files(project),

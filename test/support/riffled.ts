@@ -1,20 +1,19 @@
-// The order of the files. Tests of mounts mostly wait, for an outage to last longer than every time limit or for a
-// kernel; the others compute. The two take turns, so that the processor is used from the beginning to the end. Of
-// each, what waits longest begins first, then what takes long. Files that share processes stay together, at the end:
-// vitest keeps a process for the file that comes next only.
+// The order of test files. Mount tests mostly wait (for an outage to exceed a time limit, or for the kernel); the others compute.
+// Both kinds are mixed evenly, so that the processor is always used. In each kind, files that wait longest come first, then
+// other long ones. Files of projects without isolation come last, together: vitest reuses a process only for the next file.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const waiting = /-away\.test\.ts$|\/slow-uplink\.test\.ts$|\/reach\.test\.ts$|\/steps\.test\.ts$/
-/** Short files that run long suites: vitest takes what it has not seen run for as long as its file is. */
+const longestWaiting = /-away\.test\.ts$|\/slow-uplink\.test\.ts$|\/reach\.test\.ts$|\/steps\.test\.ts$/
+/** Short files with long-running suites: without a record of earlier runs, vitest sorts by the size of files. */
 const long = /\/behaviour\/|\/world\/simulation\.test\.ts$|\/serve-command\.test\.ts$|\/model\//
 
-const turnOf = ({ moduleId }: TestSpecification): number =>
-  waiting.test(moduleId) ? 0 : long.test(moduleId) ? 1 : 2
+const rankOf = ({ moduleId }: TestSpecification): number =>
+  longestWaiting.test(moduleId) ? 0 : long.test(moduleId) ? 1 : 2
 
 export class Riffled extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = (await super.sort(files)).toSorted((one, other) => turnOf(one) - turnOf(other))
+    const sorted = (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other))
     const sharing = sorted.filter(({ project }) => !project.config.isolate)
     const mounted = sorted.filter(({ project }) => project.name === 'mount')
     const others = sorted.filter((file) => !sharing.includes(file) && !mounted.includes(file))
@@ -22,7 +21,7 @@ export class Riffled extends BaseSequencer {
   }
 }
 
-/** Both in their order, mixed as evenly as their numbers allow. */
+/** Merges two lists as evenly as possible, each in its order. */
 function riffle<T>(one: T[], other: T[]): T[] {
   const placed = [one, other].flatMap((list) =>
     list.map((item, index) => ({ item, at: (index + 0.5) / list.length })),

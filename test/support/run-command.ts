@@ -1,4 +1,4 @@
-// A command of the program, run in this process.
+// Runs a docmount command in this process.
 
 import { Command } from 'commander'
 import { vi } from 'vitest'
@@ -7,12 +7,12 @@ import { exitCodeOf } from '../../src/cli/report-error.ts'
 export interface Outcome {
   readonly stdout: string
   readonly exitCode: number
-  /** The line a person would see last, when it failed. */
+  /** The error's message; empty if the command succeeded. */
   readonly error: string
   readonly stderr: string
 }
 
-/** Runs `docmount NAME …` as its frame does. */
+/** Runs `docmount NAME …`, with the console's output captured. */
 export async function docmount(name: string, ...args: readonly string[]): Promise<Outcome> {
   const command = (await import(`../../src/cli/commands/${name}.ts`)) as {
     register(program: Command): void
@@ -21,7 +21,7 @@ export async function docmount(name: string, ...args: readonly string[]): Promis
   let stderr = ''
   vi.spyOn(console, 'log').mockImplementation((line: string) => void (stdout += `${line}\n`))
   vi.spyOn(console, 'error').mockImplementation((line: string) => void (stderr += `${line}\n`))
-  // Names for scripts go past the console, which would clean them.
+  // Output for scripts is written directly, not by the console.
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     stdout += String(text)
     return true

@@ -1,4 +1,4 @@
-// Runs a program with a time limit and a working folder outside every drive.
+// Runs programs with a time limit, and with `/` as working folder, so that they keep no drive busy.
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -10,7 +10,7 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** Whom a program runs as. */
+/** The user that a program runs as. */
 export interface User {
   readonly uid: number
   readonly gid: number
@@ -19,24 +19,24 @@ export interface User {
 export interface RunOptions {
   readonly limitMs?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Runs the program as this user; default: who runs the test. */
+  /** Runs the program as this user; default: the test's user. */
   readonly user?: User | undefined
-  /** Non-zero exit codes are answered instead of thrown. */
+  /** True: other exit codes than 0 are returned instead of thrown. */
   readonly mayFail?: boolean
 }
 
-/** Runs `program`; throws, with what it said, when it fails or takes longer than two minutes. */
+/** Runs `program`. Throws, with its output, if it fails or takes longer than `limitMs` (default: two minutes). */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { limitMs = 120_000, env = process.env, user, mayFail = false } = options
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...user })
     let stdout = ''
     let stderr = ''
-    const said = (): string => `${program} ${args.join(' ')}\n${stdout}${stderr}`
-    // Rejects at once: a program stuck in the kernel may not even die of SIGKILL.
+    const output = (): string => `${program} ${args.join(' ')}\n${stdout}${stderr}`
+    // Rejects without waiting for the exit: SIGKILL does not end a program that is stuck in the kernel.
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      reject(new Error(`took longer than ${limitMs / 1000} s: ${said()}`))
+      reject(new Error(`took longer than ${limitMs / 1000} s: ${output()}`))
     }, limitMs)
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
@@ -47,17 +47,17 @@ export function run(program: string, args: readonly string[], options: RunOption
     child.on('close', (code) => {
       clearTimeout(timer)
       if (code === 0 || mayFail) resolve({ code, stdout, stderr })
-      else reject(new Error(`exit code ${code}: ${said()}`))
+      else reject(new Error(`exit code ${code}: ${output()}`))
     })
   })
 }
 
-/** Runs a line of bash with `$1 …` set to `args`; stops at its first failing command. */
+/** Runs a bash script with `$1 …` set to `args`; stops at its first failing command. */
 export function bash(line: string, args: readonly string[], options?: RunOptions): Promise<Ran> {
   return run('bash', ['-euo', 'pipefail', '-c', line, 'bash', ...args], options)
 }
 
-/** True when the program is found in PATH. */
+/** True if the program is in PATH. */
 export function isInstalled(program: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
