@@ -1,6 +1,6 @@
-// Makes the compiled command a few files in place of some five hundred: bundle-program.mjs DIST. Part of `npm run build`.
-// Every command and every daemon would otherwise open, resolve and compile each of them at its start
-// (docs/decisions/bundled-command.md). Modules for a library's user stay as compiled.
+// Bundles the compiled command from some five hundred files into a few: bundle-program.mjs DIST. Part of `npm run build`.
+// Otherwise every command and daemon would open, resolve and compile all of them at its start
+// (docs/decisions/bundled-command.md). The modules for users of the library are not bundled.
 
 import { chmod, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { build } from 'rolldown'
 
 const dist = resolve(process.argv[2])
 
-/** Programs of their own: the command, and the threads and processes, which stand beside whoever starts them (`src/sibling-file.ts`). */
+/** Entry points: the command, and its threads and processes, which must be in the same folder (`src/sibling-file.ts`). */
 const programs = {
   main: 'cli/main.js',
   'rows-thread': 'tables-drive/rows-thread.js',
@@ -17,8 +17,8 @@ const programs = {
   'writer-thread': 'service/store/writer-thread.js',
 }
 
-/** Loaded from their packages: machine code, and what looks for files beside itself or is loaded only where it is used. */
-const left = [
+/** Packages that are not bundled: native code, those that read files of their own, and those that are rarely loaded. */
+const externalPackages = [
   'libsql',
   'fuse-native',
   'koffi',
@@ -30,7 +30,7 @@ const left = [
   '@fastify/swagger',
 ]
 
-/** Undici's own front loads all of it (fetch, caches, WebSocket …): 25 ms of processor at every start, for what nobody calls. */
+/** Replaces undici's index, which loads all of undici (fetch, caches, WebSocket …): 25 ms of processor time at every start. */
 const usedOfUndici = {
   name: 'docmount:used-of-undici',
   load: {
@@ -49,15 +49,15 @@ const usedOfUndici = {
   },
 }
 
-const made = join(dist, 'program')
+const bundled = join(dist, 'program')
 await build({
   input: Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, join(dist, file)])),
   platform: 'node',
-  external: left,
+  external: externalPackages,
   plugins: [usedOfUndici],
   resolve: { modules: [new URL('../node_modules', import.meta.url).pathname] },
-  output: { dir: made, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'part-[name]-[hash].js' },
+  output: { dir: bundled, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'part-[name]-[hash].js' },
 })
-await chmod(join(made, 'main.js'), 0o755)
+await chmod(join(bundled, 'main.js'), 0o755)
 await rm(join(dist, 'cli'), { recursive: true })
-await rename(made, join(dist, 'cli'))
+await rename(bundled, join(dist, 'cli'))

@@ -1,4 +1,4 @@
-// Build steps behind the compiler: the man page, and the assets of `docmount ui`. Part of `npm run build`.
+// Build steps after the compiler: writes the man page, and copies the assets of `docmount ui`. Part of `npm run build`.
 
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { manPage } from './man-page.mjs'

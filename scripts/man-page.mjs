@@ -1,6 +1,6 @@
-// The man page, written from the commands themselves.
+// The man page, generated from the definitions of the commands.
 
-/** In man(7)'s language. */
+/** Returns the man page as source for man(7). */
 export function manPage({ version, description, commands }) {
   return [
     `.TH DOCMOUNT 1 "" "docmount ${version}" "User Commands"`,
@@ -65,7 +65,7 @@ function term(words, text) {
   return ['.TP', `.B ${escaped(words)}`, escaped(text)]
 }
 
-/** Dashes that may be copied, no backslash of ours, no line that begins like a request. */
+/** Escapes text for man(7): backslashes, dashes (which then can be copied), and a dot or quote that begins a line. */
 function escaped(text) {
   return text
     .replaceAll('\\', '\\e')

@@ -1,6 +1,6 @@
-// The mutants of scripts/mutants.jsonl, one a line: kind, name, file, the text that stands there, and the text that stands
-// there instead; where two safeguards hold the same thing, file and both texts of the other behind that. A kind is `fix`
-// (a fix of a loss or a hang that was found in use, taken back; latest first) or `mutant` (file by file, what keeps documents safe).
+// The mutants of scripts/mutants.jsonl: faults that mutants.mjs puts into the sources. A line is [kind, name, file, from, to]; `to`
+// replaces the text `from`. If two safeguards prevent the same fault, file, from and to of the second follow. Kinds: `fix` undoes
+// a fix of a fault found in use (latest first); `mutant` removes a safeguard of documents (ordered by file).
 
 import { readFileSync } from 'node:fs'
 

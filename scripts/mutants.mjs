@@ -1,6 +1,6 @@
-// Power of the simulated world to find faults: each of scripts/mutants.jsonl takes something away that keeps
-// documents safe, alone, in a copy of the sources, and the seeds until a run fails are counted, with the time that
-// took. A seed that fails the sources as they are, too, shows nothing, and is passed over.
+// Check that the simulated world (scripts/simulate) finds faults. Each mutant of scripts/mutants.jsonl is applied alone to a copy
+// of the sources, and seeds are run until one fails; the script prints that seed and the time. A seed that also fails with the
+// unchanged sources proves nothing, and is skipped.
 // node scripts/mutants.mjs [--seed S] [--seeds K] [--events N] [--jobs J] [--shared] [--list fixes|mutants] [NAME…]
 
 import { execFile, execFileSync } from 'node:child_process'
@@ -37,8 +37,8 @@ const original = join(work, 'original')
 const all = [...(values.list === 'mutants' ? [] : fixes), ...(values.list === 'fixes' ? [] : mutants)]
 const wanted = all.filter(([name]) => positionals.length === 0 || positionals.includes(name))
 const tried = wanted.length
-/** By seed: true where the unchanged sources hold. */
-const holds = new Map()
+/** By seed: true if a run of the unchanged sources succeeds. */
+const succeeds = new Map()
 let found = 0
 try {
   copySources(original)
@@ -86,7 +86,7 @@ function build(folder) {
   writeFileSync(join(built, 'package.json'), '{ "type": "module" }')
 }
 
-/** The seed with which a run fails, after how many seconds of one core, and with what. */
+/** Returns the first seed whose run fails, the seconds of one core until then, and why it failed. */
 async function search(folder) {
   const first = Number(values.seed)
   const end = first + Number(values.seeds)
@@ -96,8 +96,8 @@ async function search(folder) {
     seconds += failure.seconds
     if (failure.why === undefined) break
     seed = failure.seed
-    if (!holds.has(seed)) holds.set(seed, (await run(original, seed, 1)).why === undefined)
-    if (holds.get(seed)) return { seed, seconds: seconds.toFixed(1), why: failure.why }
+    if (!succeeds.has(seed)) succeeds.set(seed, (await run(original, seed, 1)).why === undefined)
+    if (succeeds.get(seed)) return { seed, seconds: seconds.toFixed(1), why: failure.why }
   }
   return { seconds: seconds.toFixed(1) }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Makes real sample documents, the same every time, with nothing but Node: scripts/samples.mjs FOLDER
-// The large one is made a piece at a time; everything else is small.
+// Writes sample documents of several types, the same every time, without packages: scripts/samples.mjs FOLDER
+// The large one is written in pieces; all others are small.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -42,7 +42,7 @@ async function put(name, content) {
   await writeFile(path, content)
 }
 
-/** Rows of pseudo-random measurements until there are at least `sizeBytes`. */
+/** Writes rows of pseudo-random measurements until the file has at least `sizeBytes`. */
 async function putLargeCsv(name, sizeBytes) {
   const path = join(folder, name)
   await mkdir(dirname(path), { recursive: true })
@@ -63,7 +63,7 @@ async function putLargeCsv(name, sizeBytes) {
   await once(file, 'finish')
 }
 
-/** One page of text; every offset of the cross-reference table is counted. */
+/** Returns a PDF with one page of text. */
 function pdf(lines) {
   const text = lines.map((line, index) => `1 0 0 1 72 ${740 - index * 24} Tm (${line}) Tj`).join('\n')
   const stream = `BT /F1 16 Tf\n${text}\nET`
@@ -85,7 +85,7 @@ function pdf(lines) {
   return `${file}xref\n0 ${count}\n0000000000 65535 f \n${table}trailer\n<< /Size ${count} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`
 }
 
-/** A gradient: signature, header, one run of pixels, end. */
+/** Returns a PNG with a colour gradient. */
 function png(width, height) {
   const rows = Buffer.alloc((width * 3 + 1) * height)
   for (let y = 0; y < height; y++) {
@@ -117,7 +117,7 @@ function png(width, height) {
   ])
 }
 
-/** A workbook with one sheet: a zip of five XML parts. */
+/** Returns a workbook with one sheet: a zip of five XML parts. */
 function xlsx(rows) {
   const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
   const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
@@ -142,7 +142,7 @@ function xlsx(rows) {
   })
 }
 
-/** Stored entries, dated 1980-01-01, then the central directory. */
+/** Returns a zip with uncompressed entries, dated 1980-01-01. */
 function zip(entries) {
   const parts = []
   const directory = []
@@ -150,7 +150,7 @@ function zip(entries) {
   for (const [name, text] of Object.entries(entries)) {
     const nameBytes = Buffer.from(name)
     const content = Buffer.from(text)
-    // Version 2.0, no flags, stored, the date's zero point; then checksum and sizes.
+    // Version 2.0, no flags, uncompressed, earliest date, checksum, sizes: the same in both headers of the entry.
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     common.writeUInt16LE(0x21, 8)
@@ -190,7 +190,7 @@ function eml() {
   ].join('\r\n')
 }
 
-/** As zip and PNG want it: without a sign. */
+/** Returns the CRC-32 as an unsigned number, as zip and PNG store it. */
 function checksum(bytes) {
   return crc32(bytes) >>> 0
 }

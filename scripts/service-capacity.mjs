@@ -1,9 +1,9 @@
-// Capacity and needs of so many nodes, from the measurements of `scripts/bench nodes` and from the
-// limits that engines publish: the table of docs/service.md. Arithmetic, not a measurement.
+// Capacity and needs of N nodes of the service, calculated from measurements of `scripts/bench nodes` and published limits of
+// PostgreSQL and S3: the table in docs/service.md.
 //   node scripts/service-capacity.mjs [--nodes 10,100,1000] [--put 0.89+0.69] [--get 0.47+0.30] [--uploads-of-one-project 646]
 //     [--puts 0.1] [--large 0.5] [--busy 0.7]
-// --put, --get: milliseconds of processor per call, of the node and of the database. --puts: which part of all calls are uploads;
-// --large: which part of documents is above 32 KiB, and so in the bucket; --busy: how much of a core is to be used.
+// --put, --get: milliseconds of processor time per call, of the node and of the database. --puts: share of uploads in all calls;
+// --large: share of documents above 32 KiB, which are in the bucket; --busy: share of a core that may be used.
 
 import { parseArgs } from 'node:util'
 
@@ -23,13 +23,13 @@ const [putNode, putDatabase] = values.put.split('+').map(Number)
 const [getNode, getDatabase] = values.get.split('+').map(Number)
 const ofOneProject = Number(values['uploads-of-one-project'])
 
-/** 16 of its pool, 2 for each of up to 4 threads that reconcile. */
+/** 16 of a node's pool, and 2 for each of up to 4 reconciliation threads. */
 const connectionsOfNode = 16 + 2 * 4
-/** PostgreSQL's default, of which three are the superuser's. */
+/** PostgreSQL's default, without the three that are reserved for superusers. */
 const connections = 100 - 3
-/** Amazon's, a second, of each partition of a bucket's keys. */
+/** Amazon's limits per second, for each partition of a bucket's keys. */
 const [partitionPuts, partitionGets] = [3_500, 5_500]
-/** Of a large machine that can be rented today. */
+/** Cores of a large machine that can be rented today. */
 const cores = 128
 
 const callsOfNode = (1000 * busy) / (puts * putNode + (1 - puts) * getNode)

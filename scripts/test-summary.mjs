@@ -1,23 +1,23 @@
-// Sums up vitest's JSON report: scripts/test-summary.mjs REPORT.json
-// Exits 1 when something failed, or when CI is set and the mount tests did not run.
+// Summarises vitest's JSON report: scripts/test-summary.mjs REPORT.json
+// Exits 1 if a test failed, or if CI is set and the mount tests did not run.
 
 import { readFileSync } from 'node:fs'
 
-/** The files of the mount project: vitest's report does not tell the project. */
+/** Paths of the mount project's files: vitest's report does not contain the project. */
 const mounting = /\/test\/(mount|crash|model|behaviour\/mount)/
 
 const counts = countsOf(process.argv[2])
 let failed = counts?.failed ?? 0
 
-// Absent: vitest ended before it could write it.
+// No report: vitest ended before writing it.
 if (counts === undefined) complain('the tests did not finish')
-// A set CI means a machine that is to prove everything: nothing is left out quietly there.
+// On a build machine (CI is set) skipped mount tests count as failures.
 if (process.env.CI !== undefined && counts !== undefined) {
   if (!counts.hasMounted) complain('the mount tests did not run, and CI is set')
   for (const file of counts.idle) complain('no test ran in ' + file + ', and CI is set')
 }
 const leftOut = counts?.leftOut ?? []
-// Of a project that a plain run does not begin, no test can say so.
+// The project on PostgreSQL is not part of a plain run, so none of its tests reports that it was left out.
 if (process.env.DOCMOUNT_ALL === undefined)
   leftOut.push(
     'the service on PostgreSQL, and with contents in S3: its promises once more, several nodes, what is killed, migrate',
@@ -26,15 +26,15 @@ if (leftOut.length > 0) {
   console.log('left out; scripts/test --all runs it:')
   for (const what of leftOut) console.log(`  ${what}`)
 }
-// Once more at the end: a build machine may keep only the last lines of what was printed.
+// Failures again at the end: a build machine may keep only the last lines of the output.
 const failures = counts?.failures ?? []
-const most = Math.max(12, Math.floor(120 / failures.length))
+const maxLines = Math.max(12, Math.floor(120 / failures.length))
 for (const { name, message } of failures) {
   console.log(`failed: ${String(name)}`)
   const lines = message.split('\n').filter((line) => !line.includes('node_modules'))
-  // Its end tells what came last.
-  const told = lines.length <= most ? lines : [...lines.slice(0, 6), '…', ...lines.slice(7 - most)]
-  console.log(told.join('\n').replace(/^/gm, '  '))
+  // Long messages keep their beginning and end.
+  const shown = lines.length <= maxLines ? lines : [...lines.slice(0, 6), '…', ...lines.slice(7 - maxLines)]
+  console.log(shown.join('\n').replace(/^/gm, '  '))
 }
 console.log(`${counts?.passed ?? 0} passed, ${failed} failed, ${counts?.skipped ?? 0} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
@@ -65,7 +65,7 @@ function countsOf(path) {
       const leftOut = /^with --all: (.*)$/.exec(result.title)?.[1]
       if (leftOut !== undefined) counts.leftOut.push(leftOut)
     }
-    // A file that could not be loaded, or whose hooks failed, fails although none of its tests did.
+    // A file also fails if it cannot be loaded, or if its hooks fail.
     if (status === 'failed' && !assertionResults.some((result) => result.status === 'failed')) {
       counts.failed++
       counts.failures.push({ name, message: message ?? '' })

@@ -1,4 +1,4 @@
-// HTTP/1.1 connections with as little work as possible of our own: the client must not be what is measured.
+// Minimal HTTP/1.1 connections, so that benchmarks measure the server and not the client.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  /** Sends a whole request, its body in one piece or several; answers status, headers, declared length and bytes (only their number with `isCounted`). */
+  /** Sends a request, its body in one piece or several. Returns status, headers, declared length and bytes (with `isCounted` only their number). */
   async send(head, body, { isCounted = false, isHead = false } = {}) {
     this.#socket.cork()
     this.#socket.write(head)
@@ -83,14 +83,14 @@ export class Connection {
   }
 }
 
-/** `headers`: lines of their own; `length`: of the body, where there is one. */
+/** Returns the head of a request. `headers`: further header lines; `length`: of the body, if there is one. */
 export function requestHead(method, path, headers = [], length) {
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...headers]
   if (length !== undefined) lines.push(`Content-Length: ${length}`)
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/** Sends a request: {head, body, status, isCounted}; throws where the status is another one (absent: not 2xx). */
+/** Sends a request: {head, body, status, isCounted}. Throws for any other status; without `status`, for any but 2xx. */
 export async function send(connection, { head, body, isCounted, status }) {
   const answer = await connection.send(head, body, { isCounted })
   if (status === undefined ? answer.status >= 200 && answer.status < 300 : answer.status === status)
@@ -104,7 +104,7 @@ export async function sendAlone(port, request) {
   return send(connection, request).finally(() => connection.close())
 }
 
-/** Calls a second, and processor time per call of each of the server's parts, of clients that each send the next request once the last is answered. */
+/** Runs clients that each send one request after another; returns calls per second, and processor time per call for each part of the server. */
 export async function rate(
   { port, ports = [port], processorSeconds, parts = [processorSeconds] },
   clients,
@@ -129,7 +129,7 @@ export async function rate(
   return { perSecond: calls / taken, processorMs }
 }
 
-/** So many connections, to the ports in turn. */
+/** Opens `count` connections, to the ports in turn. */
 export function openAll(ports, count) {
   return Promise.all(
     Array.from({ length: count }, (_, at) => new Connection(ports[at % ports.length]).open()),
@@ -138,15 +138,15 @@ export function openAll(ports, count) {
 
 const start = '{"mimetype":"text/plain","filename":"a","file_type":"binary","file":"'
 const smallBytes = 8 * 1024
-/** A content like no other, for little: making chance costs the client as much as all else it does. */
-const chance = randomBytes(smallBytes)
+/** Random content, reused with another number at its start: new random bytes for each upload would cost too much time. */
+const randomContent = randomBytes(smallBytes)
 let number = 0
 
-/** Uploads of so many bytes to a project of the service, each unlike the others, that share all of their bodies but the beginning. */
+/** Returns a function that makes uploads of `bytes` bytes. Their contents differ only in the first bytes, so that they are cheap to make. */
 export function serviceUploads(project, key, bytes = smallBytes) {
   const rest = Buffer.from(randomBytes(bytes - 3).toString('base64'), 'latin1')
   return () => {
-    // Three bytes are four letters, whatever follows them.
+    // Three bytes are exactly four letters of base64.
     const first = Buffer.from([number >> 16, number >> 8, number]).toString('base64')
     const body = [Buffer.from(start + first), rest, Buffer.from('"}')]
     const whole = bytes > smallBytes ? body : [Buffer.concat(body)]
@@ -154,7 +154,7 @@ export function serviceUploads(project, key, bytes = smallBytes) {
   }
 }
 
-/** An upload of base64 that is made already. */
+/** Returns an upload with a body that is already encoded. */
 export function uploadOf(project, key, path, body) {
   const length = body.reduce((sum, piece) => sum + piece.length, 0)
   const headers = [`X-API-Key: ${key}`, 'Content-Type: application/json']
@@ -169,10 +169,10 @@ export function bodyOf(content) {
   return [Buffer.from(start), Buffer.from(content.toString('base64'), 'latin1'), Buffer.from('"}')]
 }
 
-/** A PUT to a WebDAV server, of 8 KiB where no content is given. */
+/** Returns a PUT for a WebDAV server. Default content: 8 KiB that differ each time. */
 export function webdavUpload(content) {
-  chance.writeUInt32LE(number, 0)
-  const body = content ?? Buffer.from(chance)
+  randomContent.writeUInt32LE(number, 0)
+  const body = content ?? Buffer.from(randomContent)
   const path = `/${number++}.txt`
   return {
     path,
@@ -182,7 +182,7 @@ export function webdavUpload(content) {
   }
 }
 
-/** The path of the link that an upload was answered with. */
+/** Returns path and query of the download URL in the response to an upload. */
 export function linkOf({ body }) {
   const { pathname, search } = new URL(JSON.parse(body).url)
   return pathname + search

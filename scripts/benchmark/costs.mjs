@@ -1,5 +1,5 @@
-// Costs of the daemon when there is a lot of everything, and when there is nothing to do: memory of a large copy in and out,
-// memory of a tree of a million names, processor time of an idle drive.
+// Costs of docmount's daemon: memory while a large file is copied in and out, memory for a tree of a million names, processor
+// time of an idle drive.
 
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,11 +28,11 @@ async function runCosts({ work, undo, isQuick, options }) {
   if (options.publish) await publishTable('costs', lines.join('\n'))
 }
 
-/** In: spooled, sent in one piece. Out: through the blocks, cold. Then the drive rests for a minute. */
+/** Copies a large file into the drive, reads it with empty caches, and measures the idle drive for a minute. */
 async function copyMuch(place, isQuick, tell) {
   const { mountpoint, folder, undo } = place
   const { bavail, bsize } = await statfs(folder)
-  // The file itself, the spool, the service's copy, the blocks.
+  // The disk needs space for four copies: the file, the spool, the service, the cached blocks.
   const sizeMiB = isQuick ? 256 : bavail * bsize > 20 * 1024 * mebibyte ? 4096 : 2048
   const server = await docmount.start({ folder, data: { paths: [] }, proxy: startProxy(undo), undo })
   const source = join(folder, 'film.mp4')

@@ -1,4 +1,4 @@
-// The documents everything is measured on: the same every time, written once to the local disk.
+// Documents for the benchmarks: the same every time, written once to the local disk.
 
 import { createCipheriv } from 'node:crypto'
 import { mkdir, open, writeFile } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 
 const mebibyte = 1024 * 1024
 
-/** How many of what; `--quick` is about a fifth. */
+/** Returns the numbers and sizes of the documents; `--quick` has about a fifth. */
 export function dataShape(isQuick) {
   return isQuick
     ? {
@@ -33,16 +33,16 @@ export function dataShape(isQuick) {
       }
 }
 
-/** The size of a scan, of which the first 64 KiB are read. */
+/** Size of a scan. Benchmarks read only its first 64 KiB. */
 export const scanBytes = 2 * mebibyte
-/** A scanned document, of which a viewer reads a little here and there. */
+/** Size of a large scanned document, of which a viewer reads small pieces. */
 const scannedBytes = 34_000_000
 export const noteBytes = 8 * 1024
 export const reports = 10
 export const memoBytes = 2000
 const reportBytes = 256 * 1024
 
-/** Writes what the service holds to `folder`/project, and what is copied into it to `folder`/source. */
+/** Writes the project's documents to `folder`/project, and files that workloads copy into the drive to `folder`/source. */
 export async function makeData(folder, shape) {
   const project = join(folder, 'project')
   const source = join(folder, 'source')
@@ -86,7 +86,7 @@ export async function makeData(folder, shape) {
   return { project, source, paths }
 }
 
-/** New contents for the reports, of a size nobody used before: that is how one sees that they arrived. */
+/** Writes new contents for the reports. Their size is new, too, so that the server's sizes show when they have arrived. */
 export async function makeReports(folder, sizeBytes) {
   await mkdir(folder, { recursive: true })
   for (let at = 0; at < reports; at++) {
@@ -107,14 +107,14 @@ async function putLarge(file, seed, sizeBytes) {
   await handle.close()
 }
 
-/** Bytes no compression makes smaller. */
+/** Returns incompressible bytes. */
 function noise(seed, sizeBytes) {
   const key = Buffer.alloc(16)
   key.write(seed.slice(-16))
   return createCipheriv('aes-128-ctr', key, Buffer.alloc(16, seed.length)).update(Buffer.alloc(sizeBytes))
 }
 
-/** A text of so many bytes; each fiftieth says "needle". */
+/** Returns a text; one of fifty contains "needle". */
 function note(at, sizeBytes) {
   const line = `Note ${at}: ${at % 50 === 7 ? 'a needle in the hay' : 'nothing but hay'}, all the way down.\n`
   return line.repeat(Math.ceil(sizeBytes / line.length)).slice(0, sizeBytes)

@@ -1,9 +1,9 @@
-// The samples of drives as tables.
+// Tables of the samples that `drive.mjs` has measured.
 
 import { processorRows, rows, writeBackRows } from './drive-workloads.mjs'
 import { median, secondsCell, tableOf } from './table.mjs'
 
-/** Medians by delay, row and column of `samples`: {delayMs, column, row, value}; a string where no round gave a number. */
+/** Returns the medians by delay, row and column of `samples` ({delayMs, column, row, value}); a text if most rounds gave no number. */
 export function mediansOf(samples) {
   const all = new Map()
   for (const sample of samples) {
@@ -37,14 +37,14 @@ export function drivesTable(medians, delayMs, { peers, megabits }) {
   return tableOf(head, lines)
 }
 
-/** How many times as fast docmount is as the best of its peers; undefined where there is none to compare with. */
+/** Returns how many times as fast docmount is as its best peer; undefined without a peer to compare with. */
 function ratioOf(values, column, peers) {
   const others = peers.map((peer) => values[peer]).filter((value) => typeof value === 'number')
   if (typeof values[column] !== 'number' || others.length === 0) return undefined
   return Math.min(...others) / values[column]
 }
 
-/** Processor seconds of whoever serves the mount; medians over rounds and delays. */
+/** Returns the table of the daemons' processor seconds: medians over rounds and delays. */
 export function processorTable(samples, { peers, shape }) {
   const columns = ['docmount', 'docmount -w0', ...peers]
   const lines = Object.entries(processorRows).flatMap(([row, { title, unitsOf }]) => {
@@ -59,7 +59,7 @@ export function processorTable(samples, { peers, shape }) {
   return lines.length === 0 ? '' : tableOf(['processor seconds', ...columns.map(titleOf)], lines)
 }
 
-/** The most memory of any mount. */
+/** Returns the table of each daemon's peak memory. */
 export function costsTable(costs) {
   const columns = [...new Set(costs.map(({ column }) => column))]
   const most = (column) =>

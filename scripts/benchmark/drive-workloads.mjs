@@ -1,10 +1,10 @@
-// Workloads of drives, in groups. Each group starts on a fresh mount with nothing cached anywhere, and makes the rows it names.
+// Workloads of drives, in groups. Each group starts on a new mount with empty caches, and measures one or more rows of the table.
 
 import { join } from 'node:path'
 import { makeReports, memoBytes, noteBytes, reportBytesOf, reports } from './data.mjs'
 import { programOf } from './session.mjs'
 
-/** Rows of the table, in order; less is better: seconds. */
+/** Rows of the table, in order. Values are seconds. */
 export const rows = {
   'list-cold': 'ls -lR, 100 folders × 100 files, cold',
   'list-warm': 'ls -lR again',
@@ -32,10 +32,10 @@ export const rows = {
   'save-over-small-stored': '… until the server has them',
 }
 
-/** Rows that `--close-wait 0` changes: measured a second time for docmount. */
+/** Rows that also are measured with docmount's `--close-wait 0`, because that changes them. */
 export const writeBackRows = new Set(Object.keys(rows).slice(Object.keys(rows).indexOf('copy-in')))
 
-/** Whose processor time is told, for how much: rows measured to the end of what they cause. */
+/** Rows for which the daemon's processor time is shown, and the unit: those measured until all work is done. */
 export const processorRows = {
   'sequential-cold': {
     title: 'read 256 MiB cold: for each GiB',
@@ -88,7 +88,7 @@ export const groups = {
     await session.mount()
     await session.timeReader('stride', 'stride', 'large/scanned.pdf')
   }),
-  /** One program for all: 500 programs would be timed instead of the drive. */
+  /** One program for all files, because starting 500 programs would take longer than reading. */
   heads: reading(async (session) => {
     const heads = ['-c', 'cd "$1" && head -q -c 65536 -- * > /dev/null', 'sh', session.at('scans')]
     await session.mount()
@@ -99,7 +99,7 @@ export const groups = {
     await session.mount()
     await session.time('grep', 'grep', ['-rc', 'needle', session.at('notes')], { mayFindNothing: true })
   }),
-  /** Copies in, waits until the server has everything, and removes it. */
+  /** Copies files in, waits until the server has all of them, and removes them. */
   'copy-in': writing(async (session) => {
     await session.mount()
     const folder = session.freshName('letters')
@@ -120,7 +120,7 @@ export const groups = {
     const bytes = reportBytesOf(session.nextEdition())
     const folder = join(session.folder, 'reports')
     await makeReports(folder, bytes)
-    // An editor has looked first.
+    // Listed first, as an editor does.
     await session.tidy('ls', ['-l', session.at('reports')])
     const save = 'for f in "$1"/*; do cp "$f" "$2/" || exit 1; done'
     await session.time('save-over', 'sh', ['-c', save, 'sh', folder, session.at('reports')])
@@ -135,12 +135,12 @@ export const groups = {
     await session.time('save-over-small', process.execPath, args)
     await session.stored('save-over-small-stored', 'memos', memos, bytes)
   }),
-  /** All of the document was read once before; what is measured begins with the kernel's caches dropped. */
+  /** Reads from docmount's disk cache: the document was read before, and the kernel's cache is empty. */
   'random-cached': reading(async (session) => {
     await session.mount()
     await session.tidy(...readAll(session))
     await session.remount()
-    // Blocks that the cache evicted during that pass.
+    // Once more, for blocks that the cache evicted during the first pass.
     await session.tidy(...readAll(session))
     await session.remount()
     await session.timeReader('random-cached', 'random', film, 4000)

@@ -1,4 +1,4 @@
-// Every group of workloads on every peer, at every delay, round after round, peer by peer in turn.
+// Runs each group of workloads on each peer, for all delays and rounds. Peers take turns.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, release, totalmem } from 'node:os'
@@ -30,19 +30,19 @@ async function runDrive(context) {
   const proxy = startProxy(undo)
   const { contestants, absent, versions } = await startContestants()
   const found = { samples: [], costs: [] }
-  /** Attempts that took longer than the limit once; later rounds leave them out. */
+  /** Combinations of peer, delay and group that exceeded the time limit; later rounds skip them. */
   const givenUp = new Set()
   for (let round = 0; round < rounds; round++) {
     for (const delayMs of delaysMs) {
       await proxy.setLink({ delayMs, megabits })
       for (const group of chosen) {
         log(`— round ${round + 1}, ${delayMs} ms, ${group}`)
-        // Another one begins each time.
+        // Another peer is first each time.
         for (let turn = 0; turn < contestants.length; turn++)
           await measure(contestants[(turn + round) % contestants.length], group, { round, delayMs })
       }
     }
-    // A run that is ended later has told of the rounds before.
+    // Written after each round, so that an interrupted run has results.
     await write(round + 1)
   }
 
@@ -142,7 +142,7 @@ async function runDrive(context) {
   }
 }
 
-/** Replaces what stands in docs/performance.md between `<!-- name -->` and `<!-- /name -->`. */
+/** Replaces the text between `<!-- name -->` and `<!-- /name -->` in docs/performance.md. */
 export async function publishTable(name, text) {
   const file = join(docs, 'performance.md')
   const page = await readFile(file, 'utf8')

@@ -1,4 +1,4 @@
-// PostgreSQL and Ceph's gateway for a benchmark, and the processor time they take.
+// Starts PostgreSQL and Ceph's gateway for a benchmark, and measures their processor time.
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -9,7 +9,7 @@ import { childrenOf, costsOf } from './machine.mjs'
 
 const engines = new URL('../engines', import.meta.url).pathname
 
-/** In `folder`, where they may run already. */
+/** Starts both in `folder`, unless they run there already. */
 export async function startEngines(folder) {
   const [postgres, s3] = [join(folder, 'postgres'), join(folder, 's3')]
   mkdirSync(folder, { recursive: true })
@@ -38,7 +38,7 @@ export async function startEngines(folder) {
       return { url: url.href, ask: (text) => askAt(url.href, text) }
     },
     freshBlobs: () => bucket.url.replace('?', `/${randomUUID()}?`),
-    /** With the connections that have ended: whoever waits for a process takes over its time. */
+    /** Processor seconds of PostgreSQL, with those of ended connections: a parent process gets the time of its ended children. */
     databaseSeconds: () =>
       costsOf([postmaster], { withEnded: true }).cpuSeconds + costsOf(childrenOf(postmaster)).cpuSeconds,
     gatewaySeconds: () => {

@@ -1,5 +1,5 @@
-// A service that only lists: 1,000 folders of 1,000 documents each, made up as they are asked for, since storing a
-// million documents takes an hour. A process of its own; prints its port. Arguments: FOLDERS PER_FOLDER.
+// A service that only answers listings, and generates them on request: storing a million documents would take an hour. Runs as
+// a separate process, and prints its port. Arguments: FOLDERS PER_FOLDER.
 
 import { hash } from 'node:crypto'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// The mount table, the kernel's caches, and what processes cost, read from /proc. A mount is touched only to unmount it.
+// Mount table, kernel caches, and costs of processes, from /proc. Mounts are not accessed, only unmounted: a dead one would hang.
 
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -12,13 +12,13 @@ export async function isMounted(path) {
   return table.split('\n').some((line) => line.split(' ')[4] === path)
 }
 
-/** Unmounts as a user would; lazily where that does not work in time. */
+/** Unmounts; lazily if that fails or takes too long. */
 export async function unmount(path, { limitSeconds = 30 } = {}) {
   if (await isMounted(path)) await run('umount', [path], { limitSeconds })
   if (await isMounted(path)) await runWell('umount', ['-l', path])
 }
 
-/** Every program's pages, and all names and attributes the kernel remembers, are gone afterwards; not those of the programs that measure. */
+/** Empties the kernel's caches of pages, names and attributes; then loads the programs that measure into them again. */
 export async function dropCaches() {
   await run('sync', [], { limitSeconds: 120 })
   await writeFile('/proc/sys/vm/drop_caches', '3')
@@ -27,20 +27,20 @@ export async function dropCaches() {
   await run('sh', ['-c', `{ ${programs}; } > /dev/null 2>&1`, 'sh', process.execPath])
 }
 
-/** Files of a folder are in memory afterwards. */
+/** Reads all files of a folder, so that the page cache has them. */
 export function warmFiles(folder) {
   return runWell('sh', ['-c', 'find "$1" -type f -exec cat {} + > /dev/null', 'sh', folder], {
     limitSeconds: 300,
   })
 }
 
-/** Child processes of one. */
+/** Returns the pids of a process's children. */
 export function childrenOf(pid) {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   return text.split(' ').filter(Boolean).map(Number)
 }
 
-/** The process and everything below it. */
+/** Returns the pids of a process and all its descendants. */
 export function processTree(pid) {
   try {
     return [pid, ...childrenOf(pid).flatMap(processTree)]
@@ -49,7 +49,7 @@ export function processTree(pid) {
   }
 }
 
-/** `peakBytes`: the most memory ever resident; `residentBytes`: now; `cpuSeconds`: user and system time so far, of children that ended too where `withEnded`. */
+/** Returns sums over `pids`: `peakBytes`: peak resident memory; `residentBytes`: now; `cpuSeconds`: user and system time, with `withEnded` also of ended children. */
 export function costsOf(pids, { withEnded = false } = {}) {
   const costs = { peakBytes: 0, residentBytes: 0, cpuSeconds: 0 }
   for (const pid of pids) {
@@ -61,13 +61,13 @@ export function costsOf(pids, { withEnded = false } = {}) {
       const ticks = stat.split(' ').slice(11, withEnded ? 15 : 13)
       costs.cpuSeconds += ticks.reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond
     } catch {
-      // Ended meanwhile.
+      // Ignored: the process has ended.
     }
   }
   return costs
 }
 
-/** Waits until the processor is at rest: what a start reads and compiles, and what follows a save, is over. */
+/** Waits until the processes use no processor time: background work of a start or a save is done. */
 export async function restOf(pids) {
   let cpuSeconds = -1
   for (let tries = 0; tries < 30 && costsOf(pids()).cpuSeconds !== cpuSeconds; tries++) {

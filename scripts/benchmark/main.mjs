@@ -1,4 +1,4 @@
-// Every benchmark begins and ends here: `scripts/bench` tells the suites and their options.
+// Main program of all benchmarks: parses the arguments, runs a suite, and cleans up. Suites and options: `scripts/bench --help`.
 
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { service } from './service.mjs'
 import { trees } from './trees.mjs'
 import { webdav } from './webdav.mjs'
 
-/** Each: `workloads` by name, `usual` ones where `--only` is not given, `needsRoot`, and `run`. */
+/** Each has `run`; optional: `workloads` by name, `usual` (those that run without `--only`), `needsRoot`, `hasRoots`. */
 const suites = { drive, costs, trees, save, service, nodes, webdav, reconcile }
 const text = { type: 'string' }
 const options = {
@@ -40,9 +40,9 @@ const options = {
 
 const { suite, ...context } = readArguments()
 const work = await mkdtemp(join(context.options.data, 'docmount-bench-'))
-// The daemons of davfs2 and of PostgreSQL are users of their own, whose folders lie in this one.
+// davfs2 and PostgreSQL run as users of their own, and have folders in this one.
 await chmod(work, 0o755)
-/** Steps to undo at the end, the latest first. */
+/** Cleanup functions, called at the end, the latest first. */
 const undo = []
 const stopping = new AbortController()
 const stop = () => {
@@ -55,7 +55,7 @@ process.stdout.once('error', stop)
 try {
   await suite.run({ ...context, work, undo, stopping: stopping.signal })
 } catch (error) {
-  // Its servers are stopped under it.
+  // After a signal, errors are expected: the suite's servers were stopped.
   if (!stopping.signal.aborted) throw error
 } finally {
   await undoAll()
@@ -69,7 +69,7 @@ async function undoAll() {
   await rm(work, { recursive: true, force: true })
 }
 
-/** Ends the process on what makes no sense. */
+/** Returns the suite and its options; ends the process on invalid arguments. */
 function readArguments() {
   let parsed
   try {

@@ -1,5 +1,5 @@
-// The same calls to the embedded store, to one node and to two on PostgreSQL with Ceph's gateway, one after the other in one
-// run: how many a second, and what each costs the nodes and the engines.
+// Comparison of the embedded store with one node and two nodes on PostgreSQL and Ceph's gateway, one after the other in one run:
+// calls per second, and processor time of nodes and engines per call.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -201,7 +201,7 @@ async function costs(store, work) {
   return [`${taken.toFixed(1)} s`, `${each.map((seconds) => seconds.toFixed(2)).join(' + ')} s`]
 }
 
-/** Seconds of `work`, and of the processor for each part of a store. */
+/** Returns the seconds that `work` takes, and the processor seconds of each part of the store. */
 async function secondsOf(store, work) {
   const before = store.parts.map((part) => part())
   const taken = await timed(work)

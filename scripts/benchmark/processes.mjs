@@ -1,4 +1,4 @@
-// Running other programs: with a time limit, or in the background until the end.
+// Other programs: run with a time limit, or in the background until they are stopped.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,8 +7,8 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Runs a program to its end. Answers its exit code (124 = over the limit), the seconds it took and what it printed;
- * output larger than 1 MiB is not kept.
+ * Runs a program to its end. Returns its exit code (124: over the limit), the seconds it took, and its output (up to
+ * about 1 MiB).
  */
 export async function run(command, args, { limitSeconds = 60, env = process.env, cwd } = {}) {
   const limited = ['-k', '5', String(limitSeconds), command, ...args]
@@ -27,7 +27,7 @@ export async function run(command, args, { limitSeconds = 60, env = process.env,
   return { code: signal === null ? code : 124, seconds, output, complaints }
 }
 
-/** As `run`; throws where the program fails. */
+/** Runs a program as `run` does, but throws if it fails. */
 export async function runWell(command, args, options) {
   const result = await run(command, args, options)
   if (result.code === 0) return result
@@ -38,7 +38,7 @@ export async function has(command) {
   return (await run('sh', ['-c', `command -v ${command}`])).code === 0
 }
 
-/** A program that runs until it is stopped; what it says goes to `logFile`. */
+/** Starts a program that runs until it is stopped. Its output goes to `logFile`; with `isAsked`, stdout goes to `answer`. */
 export function startProgram(command, args, { env = process.env, cwd, logFile, isAsked = false }) {
   const log = openSync(logFile, 'a')
   const child = spawn(command, args, { env, cwd, stdio: ['ignore', isAsked ? 'pipe' : log, log] })
@@ -48,7 +48,7 @@ export function startProgram(command, args, { env = process.env, cwd, logFile, i
   return {
     pid: child.pid,
     isRunning,
-    /** Resolves to what it printed when `isEnough` of that; for a program that `isAsked`. */
+    /** Returns the stdout as soon as `isEnough(stdout)` is true; only with `isAsked`. Throws if the program ends before. */
     async answer(isEnough) {
       let text = ''
       const found = new Promise((resolve) =>
@@ -58,7 +58,7 @@ export function startProgram(command, args, { env = process.env, cwd, logFile, i
       if (!isEnough(text)) throw new Error(`${command} ${args[0]} did not start; its log is ${logFile}`)
       return text
     },
-    /** SIGTERM, and SIGKILL after the limit. */
+    /** Sends SIGTERM, and SIGKILL after the limit; resolves when the program has ended. */
     async stop(limitSeconds = 10) {
       if (!isRunning()) return
       child.kill('SIGTERM')
@@ -69,7 +69,7 @@ export function startProgram(command, args, { env = process.env, cwd, logFile, i
   }
 }
 
-/** Polls until `check` answers something true; throws after the limit, or where `program` ended meanwhile. */
+/** Polls until `check` returns a truthy value, and returns it. Throws after the limit, or if `program` ends. */
 export async function waitFor(what, check, { limitSeconds = 30, everyMs = 20, program } = {}) {
   const deadline = performance.now() + limitSeconds * 1000
   for (;;) {
@@ -81,7 +81,7 @@ export async function waitFor(what, check, { limitSeconds = 30, everyMs = 20, pr
   }
 }
 
-/** A port nobody listens at now. */
+/** Returns a port that no program listens on now. */
 export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,19 +1,18 @@
-// The network: a process of its own between every client and its server. Bytes to the server arrive `toServerMs` late and
-// bytes from it `toClientMs` late, in order and at full rate. Connections are made at once. Talks over IPC:
-// {open: targetPort, isSplit} → {port}, {delayMs, megabits} → {}. A request/answer protocol (HTTP) gets the whole delay on its way
-// to the server: once per request. A protocol that keeps many requests under way on one connection (ssh) gets half of it
-// in each direction: the same round trip.
+// A process that simulates a network between clients and servers: it forwards bytes in order, with a delay and a limited rate.
+// Connecting has no delay. IPC messages: {open: targetPort, isSplit} → {port}, {delayMs, megabits} → {}. For a protocol with
+// requests and responses (HTTP), the whole delay is added on the way to the server, so once per request. For one with many
+// requests under way on a connection (ssh), `isSplit` adds half of it in each direction. The round trip is the same.
 
 import { connect, createServer } from 'node:net'
 
-/** Bytes under way in one direction of one connection before its sender is held back. */
+/** Most bytes under way in one direction of one connection; then its sender has to wait. */
 const mostUnderWay = 64 * 1024 * 1024
-/** The same where the rate is limited: what the buffers on the way would hold. */
+/** The same limit if the rate is limited, too: the size of typical network buffers. */
 const mostWaiting = 1024 * 1024
 let delayMs = 0
 /** Bytes per millisecond each way, shared by all connections. */
 let rate = Infinity
-/** When the line to the servers, and that to the clients, has sent what it was given. */
+/** Time at which each direction will have sent all bytes so far. */
 const freeAt = { toServer: 0, toClient: 0 }
 
 process.on('message', ({ id, open, isSplit, delayMs: delay, megabits }) => {

@@ -1,9 +1,9 @@
-// The delay between clients and servers: see proxy-process.mjs.
+// Control of the process that adds a delay between clients and servers: see proxy-process.mjs.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** One process for all of them, so that everybody goes through the same. */
+/** Starts the process, which all peers share, so that they have equal conditions. */
 export function startProxy(undo) {
   const child = fork(new URL('proxy-process.mjs', import.meta.url).pathname, { stdio: 'inherit' })
   let lastId = 0
@@ -23,9 +23,9 @@ export function startProxy(undo) {
     if (child.exitCode === null) await once(child, 'exit')
   })
   return {
-    /** The port through which `targetPort` is reached. `isSplit`: half the delay in each direction. */
+    /** Returns a port that forwards to `targetPort`. `isSplit`: half the delay in each direction, else all of it to the server. */
     open: async (targetPort, { isSplit = false } = {}) => (await ask({ open: targetPort, isSplit })).port,
-    /** Milliseconds, and megabits per second each way for all together (absent: no limit). For connections made from now on. */
+    /** Sets the delay in ms, and the rate in Mbit/s each way for all connections together (absent: no limit). For new connections. */
     setLink: ({ delayMs, megabits }) => ask({ delayMs, megabits }),
   }
 }

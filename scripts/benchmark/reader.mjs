@@ -1,4 +1,4 @@
-// Reads a file the way it is told, and prints what each read took (microseconds) as JSON: PATTERN FILE COUNT SEED THREADS.
+// Reads a file in a pattern, and prints statistics of the reads as JSON (times in microseconds): PATTERN FILE COUNT SEED THREADS.
 
 import { closeSync, fstatSync, openSync, readSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { Worker, isMainThread, parentPort, workerData } from 'node:worker_thread
 const page = 4096
 const mebibyte = 1024 * 1024
 
-/** Where to read, by pattern: pairs of an offset and a length. */
+/** Generators of [offset, length] pairs, by pattern. */
 const patterns = {
   *random(size, count, seed) {
     let state = (seed + 1) * 2_654_435_761
@@ -19,14 +19,14 @@ const patterns = {
   *sequence(size) {
     for (let at = 0; at < size; at += mebibyte) yield [at, mebibyte]
   },
-  /** A viewer that looks for pages in a scanned document: 4 KiB every 68 KiB. */
+  /** Reads of a viewer that searches for pages in a scanned document: 4 KiB every 68 KiB. */
   *stride(size) {
     for (let at = 0; at + page <= size; at += 68 * 1024) yield [at, page]
   },
   *backward(size) {
     for (let at = size - 64 * 1024; at >= 0; at -= 64 * 1024) yield [at, 64 * 1024]
   },
-  /** Four readers in order, in turn on one handle. */
+  /** Four sequential streams that take turns on one handle. */
   *interleaved(size) {
     const quarter = Math.floor(size / 4)
     for (let at = 0; at + 64 * 1024 <= quarter; at += 64 * 1024)
@@ -69,7 +69,7 @@ function readAll(ownSeed) {
   return { took, bytes, seconds }
 }
 
-/** The first 64 KiB of every file in a folder. */
+/** Reads the first 64 KiB of every file in the folder `file`. */
 function readHeads() {
   const buffer = Buffer.alloc(64 * 1024)
   const took = []
@@ -85,7 +85,7 @@ function readHeads() {
   return { took, bytes, seconds: (performance.now() - since) / 1000 }
 }
 
-/** Threads start one after another: the rate is theirs added up, each over its own time. */
+/** Prints the statistics. Threads do not start at the same moment, so the total rate is the sum of their own rates. */
 function report(answers) {
   const took = answers.flatMap((answer) => answer.took).sort((a, b) => a - b)
   const at = (part) => took[Math.min(took.length - 1, Math.floor(took.length * part))]

@@ -1,4 +1,4 @@
-// Compiles reconcile.ts, with the sources that it measures, and runs it.
+// Compiles reconcile.ts with the sources that it measures, and runs it.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

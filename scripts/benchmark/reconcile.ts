@@ -1,5 +1,5 @@
-// Quality of matches of payments with invoices, beside rules made for them, on seeds that nothing was tuned on; and the time that
-// matching takes over 10,000 assets. `scripts/bench reconcile`: prints the tables of docs/reconciliation.md.
+// Quality of the matches between payments and invoices, compared with rules written for this data, on seeds not used for tuning;
+// and the time for matching with 10,000 assets. Run by `scripts/bench reconcile`; prints the tables of docs/reconciliation.md.
 
 import { indexAssets } from '../../src/service/reconcile/asset-index.ts'
 import { reconcile } from '../../src/service/reconcile/reconcile.ts'

@@ -1,4 +1,4 @@
-// Processor time per save of 2,000 bytes, from the built spool and journal of a work tree, step by step. No service, no kernel.
+// Processor time per save of 2,000 bytes, step by step, in the built spool and journal of a work tree, without service and kernel.
 
 import { join } from 'node:path'
 import { tableOf } from './table.mjs'

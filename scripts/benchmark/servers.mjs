@@ -1,4 +1,4 @@
-// The servers that are measured, or that mounts are measured with: docmount's service, its WebDAV door, and rclone's.
+// Servers for the benchmarks: docmount's service, its WebDAV server, and rclone's.
 
 import { writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { costsOf } from './machine.mjs'
 import { freePort, has, listensAt, run, startProgram } from './processes.mjs'
 
-const here = new URL('../..', import.meta.url).pathname
+const thisTree = new URL('../..', import.meta.url).pathname
 const tls = process.env['BENCH_TLS']
 
 export const scheme = tls === undefined ? 'http' : 'https'
 
-/** The command of a built work tree. */
-export function cliOf(root = here) {
+/** Returns the path of the command in a built work tree. */
+export function cliOf(root = thisTree) {
   return join(root, 'dist/cli/main.js')
 }
 
-/** Starts a service in `folder`: the embedded store, or a node at `place`; answers once it listens. Keys are those of `projects`, which it makes. */
+/** Starts a service in `folder` and creates `projects`; returns when it listens. `place`: options of a shared store; default: the embedded store. */
 export async function startService(folder, { root, place, projects = ['bench', 'other'], env = {} } = {}) {
   const dataDir = join(folder, 'service')
   const secure = tls === undefined ? [] : ['--cert', join(tls, 'cert.pem'), '--key', join(tls, 'key.pem')]
@@ -45,9 +45,9 @@ export async function startService(folder, { root, place, projects = ['bench', '
   }
 }
 
-/** The client of a service, for its project `bench`. */
+/** Returns a client of the service's project `bench`. */
 export async function filesOf({ baseUrl, key }, undo) {
-  const { createClient } = await import(join(here, 'dist/api/index.js'))
+  const { createClient } = await import(join(thisTree, 'dist/api/index.js'))
   const client = createClient({ baseUrl, apiKey: key })
   undo.push(() => client.close())
   return client.files('bench')
@@ -55,7 +55,7 @@ export async function filesOf({ baseUrl, key }, undo) {
 
 /** Stores one document; `bytes` are its content. */
 export async function putDocument(files, path, bytes) {
-  const { mimetypeOfName } = await import(join(here, 'dist/api/index.js'))
+  const { mimetypeOfName } = await import(join(thisTree, 'dist/api/index.js'))
   await files.upload(path, {
     mimetype: mimetypeOfName(path),
     filename: path.slice(path.lastIndexOf('/') + 1),
@@ -69,7 +69,7 @@ export async function putDocument(files, path, bytes) {
   })
 }
 
-/** A service that makes its listings up: so many folders of so many names. */
+/** Starts a service with generated listings: `folders` folders of `perFolder` names each. */
 export async function startLister(folder, folders, perFolder) {
   const script = new URL('listing-server.mjs', import.meta.url).pathname
   const program = startProgram(process.execPath, [script, String(folders), String(perFolder)], {
@@ -80,7 +80,7 @@ export async function startLister(folder, folders, perFolder) {
   return { baseUrl: `http://127.0.0.1:${port}/api`, key: 'any', project: 'names', stop: () => program.stop() }
 }
 
-/** `rclone serve webdav` over a plain folder; undefined where it is not installed. */
+/** Starts `rclone serve webdav` over a plain folder; undefined if rclone is not installed. */
 export async function startRclone(folder, root = join(folder, 'rclone')) {
   if (!(await has('rclone'))) return undefined
   await mkdir(root, { recursive: true })
@@ -91,7 +91,7 @@ export async function startRclone(folder, root = join(folder, 'rclone')) {
   return serverOf(program, port)
 }
 
-/** `docmount webdav` in front of a service. */
+/** Starts `docmount webdav` for a service. */
 export async function startWebdav(folder, { baseUrl, key }) {
   const args = ['webdav', 'bench', '--listen', '127.0.0.1:0', '--foreground', '--no-notify']
   const program = startProgram(process.execPath, [cliOf(), ...args], {
@@ -100,13 +100,13 @@ export async function startWebdav(folder, { baseUrl, key }) {
     isAsked: true,
   })
   const passwordFile = /password +in (\S+)\n/
-  const text = await program.answer((told) => passwordFile.test(told))
+  const text = await program.answer((output) => passwordFile.test(output))
   const password = (await readFile(passwordFile.exec(text)[1], 'utf8')).trim()
   const authorization = `Basic ${Buffer.from(`docmount:${password}`).toString('base64')}`
   return { ...serverOf(program, Number(/:(\d+)\//.exec(text)[1])), authorization }
 }
 
-/** Of a drive that keeps everything in `folder`. */
+/** Returns the environment of a drive that keeps all its files in `folder`. */
 export function drivesEnvironment(folder, key) {
   return {
     ...process.env,
@@ -123,9 +123,9 @@ function serverOf(program, port) {
   return {
     port,
     processorSeconds: () => costsOf([program.pid]).cpuSeconds,
-    /** From here on `peakMegabytes` begins anew. */
+    /** Resets `peakMegabytes`. */
     forgetPeak: () => writeFileSync(`/proc/${program.pid}/clear_refs`, '5'),
-    /** Most memory it ever had, MB. */
+    /** Returns the peak memory since the start or `forgetPeak`, in MB. */
     peakMegabytes: () => Math.round(costsOf([program.pid]).peakBytes / (1024 * 1024)),
     stop: () => program.stop(60),
   }

@@ -1,5 +1,5 @@
-// The service beside `rclone serve webdav`: requests a second with 1 and 64 clients, megabytes a second of one large document;
-// and how long others wait while it does something large.
+// Comparison of the service and `rclone serve webdav`: requests per second with 1 and 64 clients, MB per second of a large document.
+// Also measures how long other clients wait during long operations of the service.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -26,7 +26,7 @@ export const service = { workloads: { ...workloads, waits }, run: measureService
 async function measureService({ work, undo, chosen, isQuick, options }) {
   const seconds = Number(options.seconds ?? (isQuick ? 3 : 10))
   const isWaiting = chosen.includes('waits')
-  // Counting costs: what is measured beside rclone goes without.
+  // Without rate limits, because counting requests costs time, and rclone has none.
   const place = isWaiting && chosen.length === 1 ? ['--metrics-listen', '127.0.0.1:0'] : []
   const ours = await startService(work, { place })
   undo.push(ours.stop)
@@ -58,7 +58,7 @@ async function get({ ours, rclone, seconds }) {
   return rates('GET 8 KiB', { ours, rclone, seconds }, getOf(links), getOf(paths))
 }
 
-/** Links, or paths, of 500 uploads. */
+/** Uploads 500 documents; returns their links or paths. */
 async function stored(server, upload) {
   if (server === undefined) return []
   const [connection] = await openAll([server.port], 1)
@@ -87,7 +87,7 @@ async function rates(title, { ours, rclone, seconds }, nextOurs, nextTheirs) {
   return lines
 }
 
-/** The best of three. */
+/** Runs it three times; returns the best result. */
 async function large({ ours, rclone, megabytes }) {
   const content = randomBytes(megabytes * 1024 * 1024)
   const best = { PUT: [], GET: [] }

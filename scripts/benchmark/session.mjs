@@ -1,4 +1,4 @@
-// One group of workloads on one peer: its mounts, its clock, and what its daemon cost.
+// Measurement of one group of workloads on one peer: its mounts, times, and the costs of its daemon.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { run } from './processes.mjs'
 let editions = 0
 
 export class Session {
-  /** Seconds by row; a string where there is no number. */
+  /** Seconds by row, or a text if it failed or took too long. */
   results = {}
-  /** Seconds of the peer's processor by row, from the start of its program. */
+  /** Processor seconds of the peer's daemon, by row, from the start of the row's program. */
   processor = {}
   costs = { peakBytes: 0 }
   #context
@@ -44,7 +44,7 @@ export class Session {
     return ++editions
   }
 
-  /** Mounts with nothing cached: not by the peer, not by the kernel. Files of the server are in memory. */
+  /** Mounts with empty caches of peer and kernel. The server's files are in memory. */
   async mount() {
     const { peer, folder } = this.#context
     await mkdir(folder, { recursive: true })
@@ -52,49 +52,49 @@ export class Session {
     await this.#mountCold()
   }
 
-  /** The peer's own cache is kept. */
+  /** Mounts again, with the peer's own cache but an empty cache of the kernel. */
   async remount() {
     await this.close()
     await this.#mountCold()
   }
 
-  /** Measures one program. Its output goes nowhere. */
+  /** Runs and measures one program; its output is discarded. */
   async time(row, command, args, { mayFindNothing = false } = {}) {
-    if (this.#hasFailed) return this.#tell(row, 'not reached')
+    if (this.#hasFailed) return this.#record(row, 'not reached')
     const { limitSeconds } = this.#context
     this.#timedAt = performance.now()
     this.#cpuAt = this.#cpuNow()
     const { code, seconds, complaints } = await run(command, args, { limitSeconds })
-    if (code === 0 || (mayFindNothing && code === 1)) return this.#tell(row, seconds)
+    if (code === 0 || (mayFindNothing && code === 1)) return this.#record(row, seconds)
     this.#hasFailed = true
     const isLate = code === 124 || code === 137
-    this.#tell(row, isLate ? `> ${limitSeconds} s` : `failed: ${complaints.trim().slice(0, 200)}`)
+    this.#record(row, isLate ? `> ${limitSeconds} s` : `failed: ${complaints.trim().slice(0, 200)}`)
   }
 
-  /** A program of this folder that reads or saves. */
+  /** Runs and measures `reader.mjs`. */
   async timeReader(row, pattern, path, count = 0, threads = 1) {
     const args = [pattern, this.at(path), count, this.round, threads].map(String)
     await this.time(row, process.execPath, [programOf('reader.mjs'), ...args])
   }
 
-  /** Measures from the start of the last program until the server holds `count` files of that size, for twice the limit at most. */
+  /** Measures from the last program's start until the server has `count` files of `sizeBytes`; at most twice the time limit. */
   async stored(row, folder, count, sizeBytes, name) {
-    if (this.#hasFailed) return this.#tell(row, 'not reached')
+    if (this.#hasFailed) return this.#record(row, 'not reached')
     const limitSeconds = 2 * this.#context.limitSeconds
     for (;;) {
       const sizes = await this.#context.server.holds(`/${folder}`)
       const arrived = name === undefined ? [...sizes.values()] : [sizes.get(name)]
       const seconds = (performance.now() - this.#timedAt) / 1000
-      if (arrived.filter((size) => size === sizeBytes).length >= count) return this.#tell(row, seconds)
+      if (arrived.filter((size) => size === sizeBytes).length >= count) return this.#record(row, seconds)
       if (seconds > limitSeconds) {
         this.#hasFailed = true
-        return this.#tell(row, `> ${limitSeconds} s`)
+        return this.#record(row, `> ${limitSeconds} s`)
       }
       await sleep(20)
     }
   }
 
-  /** Something that has to happen and is not measured. */
+  /** Runs a program without measuring it. */
   async tidy(command, args) {
     if (!this.#hasFailed) await run(command, args, { limitSeconds: this.#context.limitSeconds })
   }
@@ -108,7 +108,7 @@ export class Session {
     await mounted.unmount()
   }
 
-  #tell(row, value) {
+  #record(row, value) {
     const { label, log } = this.#context
     this.results[row] = value
     if (typeof value === 'number') this.processor[row] = this.#cpuNow() - this.#cpuAt
@@ -127,7 +127,7 @@ export class Session {
   }
 }
 
-/** The path of a program of this folder. */
+/** Returns the path of a program in this folder. */
 export function programOf(name) {
   return new URL(name, import.meta.url).pathname
 }

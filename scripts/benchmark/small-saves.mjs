@@ -1,4 +1,4 @@
-// Saves over so many small documents, one after another: FOLDER COUNT BYTES.
+// Overwrites COUNT small documents, one after another: FOLDER COUNT BYTES.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

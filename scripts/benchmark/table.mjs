@@ -6,13 +6,13 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/** Words at the left, figures in all other columns. */
+/** Returns a table: the first `wordColumns` columns are left-aligned, the others right-aligned. */
 export function tableOf(head, rows, wordColumns = 1) {
   const rule = head.map((_, at) => (at < wordColumns ? '---' : '--:')).join('|')
   return [`| ${head.join(' | ')} |`, `|${rule}|`, ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n')
 }
 
-/** Seconds as they are told; empty where there are none. */
+/** Returns seconds with suitable digits; empty for undefined, and a text as it is. */
 export function secondsCell(value) {
   if (value === undefined) return ''
   if (typeof value === 'string') return value.startsWith('failed') ? 'failed' : value

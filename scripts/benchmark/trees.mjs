@@ -1,5 +1,5 @@
-// docmount from several built work trees, in turn over one service: what the start, reads and small documents take, and what
-// they cost the daemon. Each figure begins on a fresh mount, with the kernel's caches dropped.
+// Comparison of docmount from several built work trees, in turn with one service: duration and the daemon's processor time of
+// starts, reads and small documents. Each measurement starts on a new mount with an empty cache of the kernel.
 
 import { randomFillSync } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
@@ -23,8 +23,8 @@ const savedBytes = 2000
 const warmCount = 100
 
 /**
- * `parts`: how many turns each tree takes; whatever else this machine does meanwhile, they share. `warm` is not measured: code
- * that is compiled by then, a folder that was listed. `isAlone`: the daemon has the first processor to itself.
+ * `parts`: number of turns of each tree, so that other load on the machine affects all trees alike. `warm` runs before and is not
+ * measured: afterwards code is compiled, and folders are listed. `isAlone`: the daemon runs on the first processor only.
  */
 export const workloads = {
   start: { title: 'docmount mount, until the drive is there' },
@@ -129,7 +129,7 @@ async function compare({ work, undo, roots, chosen, rounds, delaysMs = [0], mega
   console.log(tableOf(head, lines, 2))
 }
 
-/** Leaves the `sample` of each context. */
+/** Runs a workload for all trees; sets `sample` of each context. */
 async function measure(workload, contexts) {
   const { parts = 1 } = workload
   for (const context of contexts) {
@@ -161,7 +161,7 @@ async function measure(workload, contexts) {
     }
     for (let part = 0; part < parts; part++)
       for (let turn = 0; turn < contexts.length; turn++) {
-        // Another tree begins each time.
+        // Another tree is first each time.
         const context = contexts[(turn + part + contexts[0].round) % contexts.length]
         if (workload.pattern !== undefined) await dropCaches()
         await context.server.warm?.()
@@ -172,7 +172,7 @@ async function measure(workload, contexts) {
           context.sample = { ...answer, megabytes: answer.bytes / answer.seconds / 1e6 }
       }
     for (const { mounted, before, sample } of contexts) {
-      // The work behind it counts, too: the journal's sync, removed files.
+      // Waits for background work, which counts, too: the journal's sync, removal of files.
       if (workload.pattern === undefined) await restOf(mounted.pids)
       sample.cpuSeconds = costsOf(mounted.pids()).cpuSeconds - before
     }
@@ -186,7 +186,7 @@ function moveTo(processors, pid) {
   return run('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processors), String(pid)])
 }
 
-/** Reads of one document of `--mib`, from the service or, where `isCached`, from the disk cache. */
+/** Returns a workload that reads one document of `--mib` MiB, from the service or, with `isCached`, from the disk cache. */
 function reads(title, pattern, { count = 0, threads = 1, isCached = false } = {}) {
   return {
     title,
@@ -205,7 +205,7 @@ function small(title, steps) {
   return { title, isAlone: true, parts: 10, ...steps }
 }
 
-/** Reads the document until all of it is on disk: the cache never makes a fast reader wait. */
+/** Reads the document until all of it is in the disk cache, which skips blocks when it cannot keep up with a reader. */
 async function fillCache(context) {
   for (let tries = 0; (await bytesIn(join(context.folder, 'cache'))) < context.filmBytes; tries++) {
     if (tries === 10) throw new Error('the document is not kept')
@@ -243,7 +243,7 @@ async function readHeads({ mountpoint, name }, part) {
   await runWell(process.execPath, args, { limitSeconds: 300 })
 }
 
-/** Folders not in their order: what is next in order is listed ahead. */
+/** Lists folders in another order than theirs, because docmount lists the next one ahead. */
 async function list({ mountpoint }, nth) {
   await runWell('ls', ['-l', join(mountpoint, `folder-${(nth * 37) % 101}`)])
 }

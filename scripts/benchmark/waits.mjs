@@ -1,4 +1,4 @@
-// How long another project's GET takes while one request keeps the service busy.
+// Duration of another project's GETs while one long request keeps the service busy.
 
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
@@ -13,7 +13,7 @@ const folders = 100
 const batch = 10_000
 const word = (at) => `customer ${at.toString(36).padStart(4, 'q')} limited`
 
-/** Prints the table. `isQuick`: a tenth of everything but `documents`, those of the folder that is deleted. */
+/** Prints the table. `documents`: documents in the folder that is deleted. `isQuick`: a tenth of everything else. */
 export async function waits(service, isQuick, documents) {
   const scale = isQuick ? 0.1 : 1
   const key = `X-API-Key: ${service.key}`
@@ -62,7 +62,7 @@ export async function waits(service, isQuick, documents) {
   )
   await row(`DELETE of a folder of ${documents} documents`, () => call('DELETE', '/files?path=/many'))
   await row('… and its clearing', () => cleared(service))
-  // Made before: its making would hold up the clients, which are one process.
+  // Made before the measurement, because it would block this process, which also sends the GETs.
   const large = Buffer.from(
     JSON.stringify({
       mimetype: 'application/pdf',
@@ -91,7 +91,7 @@ export async function waits(service, isQuick, documents) {
   )
 }
 
-/** Reads an answer without keeping it. `path` below /projects. */
+/** Reads a whole response and discards it. `path`: below /projects. */
 async function drained(service, path) {
   const answer = await fetch(`${service.baseUrl}/projects/${path}`, { headers: { 'x-api-key': service.key } })
   if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`)
@@ -130,8 +130,8 @@ async function others(service, work) {
 }
 
 /**
- * `/NAME` and so many folders in it by upload, then as many documents as are wanted by hand, each with a content of its own: it is
- * what becomes of them that is measured.
+ * Makes `/NAME` with `folders` folders by uploads, then `documents` documents with different contents. These are inserted into the
+ * database directly, which is faster; storing them is not measured here.
  */
 async function fill(service, name, documents, folders) {
   const connection = await new Connection(service.port).open()
@@ -161,7 +161,7 @@ async function fill(service, name, documents, folders) {
   database.close()
 }
 
-/** By hand: it is the reading of their counts that is measured. */
+/** Inserts projects into the database directly: only the metrics of them are measured. */
 function addProjects(service, count) {
   const database = new Libsql(join(service.dataDir, 'service.db'), { timeout: 30_000 })
   const numbers = `with recursive number(at) as (select 1 union all select at + 1 from number where at < ${count})`
@@ -172,7 +172,7 @@ function addProjects(service, count) {
   database.close()
 }
 
-/** Resolves when nothing of what was deleted is left. */
+/** Resolves when the service has removed all deleted documents. */
 async function cleared(service) {
   const database = new Libsql(join(service.dataDir, 'service.db'), { readonly: true })
   const left = database.prepare('select count(*) as count from detached')

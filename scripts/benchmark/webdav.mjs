@@ -1,5 +1,5 @@
-// `docmount webdav` beside `rclone serve webdav`: a listing of many, many small documents one after the other and eight at a
-// time, a large one up and down. The best of the rounds, the servers in turn.
+// Comparison of `docmount webdav` and `rclone serve webdav`: a large listing, small documents one after the other and eight at a
+// time, upload and download of a large one. The servers take turns; the result is the best round.
 
 import { bodyOf, openAll, requestHead, send, sendAlone, uploadOf } from './connection.mjs'
 import { parallel } from './processes.mjs'
@@ -14,7 +14,7 @@ async function compareDoors({ work, undo, isQuick, rounds }) {
   undo.push(service.stop)
   const rclone = await startRclone(work)
   if (rclone !== undefined) undo.push(rclone.stop)
-  // Before the drive has looked: what others do later it shows after 30 s. Through rclone, which would not look again.
+  // Before docmount starts, because it caches listings for 30 s. For rclone by its own server, which would not notice other changes.
   await giveListing(listed, service, rclone)
   const docmount = await startWebdav(work, service)
   undo.push(docmount.stop)
@@ -64,7 +64,7 @@ async function compareDoors({ work, undo, isQuick, rounds }) {
   console.log(tableOf(['seconds', 'docmount webdav', '`rclone serve webdav`'], lines))
 }
 
-/** On a connection that answers nothing else meanwhile. */
+/** Sends a request on an idle connection from the list. */
 async function sendFree(connections, one) {
   const connection = connections.pop()
   await send(connection, one)

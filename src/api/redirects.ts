@@ -26,7 +26,7 @@ const expiredStatuses: ReadonlySet<number> = new Set([401, 403])
 
 /**
  * Requests `link` with `ask`, follows its redirects, and returns the last response. Its ETag is that of the first redirect, if
- * there was one: it stays the same whichever store sends the bytes. A 401 or 403 after a redirect is retried followOnce from `link`,
+ * there was one: it stays the same whichever store sends the bytes. A 401 or 403 after a redirect is retried once from `link`,
  * for a fresh redirect. Throws NetworkError "protocol" for a redirect that cannot be followed, and errors of `ask`.
  */
 export async function follow(

@@ -28,7 +28,7 @@ export function withoutContinue<S extends Socket>(socket: S): S {
   })
 }
 
-/** True for the headers of a request, which undici writes as one string. A body is JSON, and never continueStart like that. */
+/** True for the headers of a request, which undici writes as one string. A body is JSON, and never begins like that. */
 function isRequestHead(sent: unknown): boolean {
   return typeof sent === 'string' && /^(?:GET|PUT|POST|DELETE) \S+ HTTP\/1\.1\r\n/.test(sent)
 }

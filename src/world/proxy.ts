@@ -32,7 +32,7 @@ export function proxiesOf(setting: string | undefined, env: Environment = proces
   }
 }
 
-/** Hosts never reached through a proxy: for the proxy these names mean its configured machine, which would receive the key. */
+/** Hosts never reached through a proxy: for the proxy these names mean its own machine, which would receive the key. */
 const thisMachine = 'localhost,127.0.0.1,[::1]'
 
 function fromEnvironment(names: readonly string[], env: Environment): Proxy | undefined {

@@ -20,7 +20,7 @@ export function trustWith(caFile: string | undefined): SecureContext | undefined
   if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new SettingError(none)
   try {
     // `ca` replaces Node's list, so that is included.
-    return createSecureContext({ ca: [...usual(), text] })
+    return createSecureContext({ ca: [...nodesAuthorities(), text] })
   } catch (error) {
     throw new SettingError(none, { cause: error })
   }
@@ -29,7 +29,7 @@ export function trustWith(caFile: string | undefined): SecureContext | undefined
 function nodesAuthorities(): readonly string[] {
   // Exists since Node 22.15.
   const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] }
-  return getCACertificates?.('default') ?? [...rootCertificates, ...extra()]
+  return getCACertificates?.('default') ?? [...rootCertificates, ...extraAuthorities()]
 }
 
 function extraAuthorities(): readonly string[] {

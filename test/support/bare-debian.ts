@@ -1,5 +1,5 @@
 // A fresh Debian 13, made by debootstrap and booted with systemd in a container (systemd-nspawn): with real Node.js, npm, apt,
-// logins and user managers. It shares this debian's network, so that it reaches the services of a test.
+// logins and user managers. It shares this machine's network, so that it reaches the services of a test.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { copyFile, mkdir, readFile, symlink } from 'node:fs/promises'
@@ -24,7 +24,7 @@ const limitMs = 600_000
 /** Starts systemd-nspawn in a mount namespace without other tests' mounts, which it would keep busy (see own-mounts.ts). */
 const nspawn = ['--mount', 'bash', '-euo', 'pipefail', '-c', `${ownMounts} exec systemd-nspawn "$@"`, 'bash']
 
-/** Returns why this debian cannot boot a container; undefined if it can. */
+/** Returns why this machine cannot boot a container; undefined if it can. */
 export function whyNoBareDebian(): string | undefined {
   if (process.getuid?.() !== 0) return 'only root can boot a container'
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter', 'unshare'].filter(
@@ -48,15 +48,15 @@ export class BareDebian {
   static async boot(folder: string): Promise<BareDebian> {
     const root = join(folder, 'root')
     await run('debootstrap', ['trixie', root], { limitMs })
-    // Masks units that would change this debian's network or clock.
+    // Masks units that would change this machine's network or clock.
     for (const unit of ['networking', 'systemd-timesyncd', 'systemd-resolved'])
       await symlink('/dev/null', join(root, 'etc/systemd/system', `${unit}.service`))
     const environment = await authoritiesOf(root)
     const nspawnArgs = ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '--directory', root]
-    await run('unshare', [...nspawn, ...words, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
+    await run('unshare', [...nspawn, ...nspawnArgs, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
     await run('mknod', ['-m', '666', join(folder, 'fuse'), 'c', '10', '229'])
     const fuse = [`--bind=${join(folder, 'fuse')}:/dev/fuse`, '--property=DeviceAllow=/dev/fuse rwm']
-    const container = spawn('unshare', [...nspawn, ...words, ...fuse, '--boot'], { stdio: 'ignore' })
+    const container = spawn('unshare', [...nspawn, ...nspawnArgs, ...fuse, '--boot'], { stdio: 'ignore' })
     const debian = new BareDebian(container, await initOf(container), environment)
     try {
       await debian.#untilUp()
@@ -87,7 +87,7 @@ export class BareDebian {
       ...properties,
       ...variables,
     ]
-    return this.#enter(['systemd-run', ...how, 'bash', '-euo', 'pipefail', '-c', lines], options)
+    return this.#enter(['systemd-run', ...runArgs, 'bash', '-euo', 'pipefail', '-c', lines], options)
   }
 
   async end(): Promise<void> {
@@ -120,11 +120,11 @@ export class BareDebian {
   }
 }
 
-/** Copies this debian's own certificate authorities (a proxy may need them); returns the variables that name them. */
+/** Copies this machine's own certificate authorities (a proxy may need them); returns the variables that name them. */
 async function authoritiesOf(root: string): Promise<string[]> {
   const file = process.env['NODE_EXTRA_CA_CERTS']
   if (file === undefined || file === '') return []
-  const place = '/usr/local/share/this-debian.pem'
+  const place = '/usr/local/share/this-machine.pem'
   await mkdir(join(root, '/usr/local/share'), { recursive: true })
   await copyFile(file, join(root, place))
   return [`NODE_EXTRA_CA_CERTS=${place}`, `npm_config_cafile=${place}`]

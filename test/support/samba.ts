@@ -1,4 +1,4 @@
-// Samba over a folder: an smbd of our own on a port of 127.0.0.1, with its state in a folder of the test, and smbclient.
+// Samba that serves a folder: smbd on a free port of 127.0.0.1, with its state in a folder of the test, and smbclient.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { isInstalled, run } from './run.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** Undefined where smbd can serve a drive. */
+/** Returns why smbd cannot serve a drive here; undefined if it can. */
 export function whyNoSamba(): string | undefined {
   const isComplete = isInstalled('smbd') && isInstalled('smbclient') && hasModuleForMacs()
   if (!isComplete) return 'samba is not installed (apt-get install samba smbclient samba-vfs-modules)'
@@ -24,12 +24,12 @@ function hasModuleForMacs(): boolean {
 }
 
 export interface Samba {
-  /** Runs smbclient's commands on a share; throws with what was said where one of them failed. */
+  /** Runs smbclient commands on a share; returns their output, and throws with it if one failed. */
   client(share: string, commands: readonly string[]): Promise<string>
   stop(): Promise<void>
 }
 
-/** Serves `served` to everybody, as root; `shares`: by name, the lines of each beside its path. */
+/** Serves the folder `served` to everybody, as root. `shares`: additional lines of smb.conf, by the share's name. */
 export async function startSamba(
   folder: string,
   served: string,
@@ -57,36 +57,36 @@ export async function startSamba(
     'disable spoolss = yes',
     'load printers = no',
     'usershare path =',
-    ...Object.entries(shares).flatMap(([name, more]) => [
+    ...Object.entries(shares).flatMap(([name, extraLines]) => [
       `[${name}]`,
       `path = ${served}`,
       'guest ok = yes',
       'guest only = yes',
       'read only = no',
-      ...more,
+      ...extraLines,
     ]),
     '',
   ]
   const config = join(state, 'smb.conf')
   await writeFile(config, lines.join('\n'))
-  // At its end smbd kills its process group, which must be its own.
+  // Detached, because smbd kills its process group when it ends.
   const smbd = spawn(
     'smbd',
     ['-s', config, '--daemon', '--foreground', '--no-process-group', '--debug-stdout'],
     {
       cwd: '/',
       detached: true,
-      // It ends with its input, which ends with us.
+      // With a pipe as stdin: smbd ends when stdin closes, so also when the test's process ends.
       stdio: ['pipe', 'pipe', 'pipe'],
     },
   )
-  let said = ''
-  smbd.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-  smbd.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  let output = ''
+  smbd.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  smbd.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = once(smbd, 'close')
   await waitUntil('smbd to listen', () => isListening(port)).catch((error: unknown) => {
     smbd.kill()
-    throw new Error(`smbd does not listen: ${said}`, { cause: error })
+    throw new Error(`smbd does not listen: ${output}`, { cause: error })
   })
   return {
     async client(share, commands) {

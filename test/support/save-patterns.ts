@@ -1,5 +1,5 @@
-// How programs replace what is in a document, call by call, as recorded from the real ones (test/behaviour/suite/editor-saves.ts
-// counts what each costs).
+// Ways in which programs save a document, call by call, as recorded from the real programs. editor-saves.ts in
+// test/behaviour/suite counts the requests of each.
 
 import type { Calls, OpenMode } from './door.ts'
 

@@ -1,4 +1,4 @@
-// Messages between a test and its `serve-memory` program. Types only.
+// Types of the messages between a test and its `serve-memory` program.
 
 import type { CloseReason, DriverName } from '../../src/fuse/driver.ts'
 import type { LetGo, Operations } from '../../src/fs/operations.ts'
@@ -14,11 +14,11 @@ export interface ServeMemoryOptions {
   readonly readOnly?: boolean
   readonly allowOther?: boolean
   readonly fileSystem?: MemoryFileSystemOptions
-  /** Serves the filesystem itself, without counting and holding: for measuring. */
+  /** True: serves the filesystem without `HeldOperations`, for benchmarks. */
   readonly isPlain?: boolean
 }
 
-/** Writes a file behind the kernel's back and, where asked, tells the kernel. */
+/** Writes a file without the kernel's knowledge, and sends the kernel a notification if `notify` is set. */
 export interface Put {
   readonly kind: 'put'
   readonly path: string
@@ -35,7 +35,7 @@ type WishForMount = (
   | { readonly kind: 'notifyName'; readonly parent: number; readonly name: string }
   | { readonly kind: 'notifyLetGo'; readonly nodes: readonly LetGo[] }
 ) & {
-  /** Which mount of the program; default the first. */
+  /** Index of the program's mount; default: the first. */
   readonly index?: number
 }
 
@@ -43,20 +43,20 @@ export type Wish =
   | WishForMount
   | { readonly kind: 'mount'; readonly mountpoint: string }
   | { readonly kind: 'exit' }
-  /** An error nobody catches. */
+  /** Throws an uncaught error. */
   | { readonly kind: 'bug' }
 
 export type Question = Wish & { readonly id: number }
 
 export interface Counts {
-  /** Nodes the kernel holds references on, the root not counted. */
+  /** Number of nodes, without the root, on which the kernel holds lookup references. */
   readonly rememberedNodes: number
   readonly openHandles: number
-  /** Calls by operation since the last look. */
+  /** Number of calls by operation, since the last `counts`. */
   readonly calls: Readonly<Partial<Record<OperationName, number>>>
-  /** Calls held back now. */
+  /** Number of calls being held back. */
   readonly waiting: number
-  /** After a full collection. */
+  /** Heap in use after a full garbage collection. */
   readonly heapBytes: number
 }
 

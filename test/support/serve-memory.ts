@@ -1,5 +1,5 @@
-// A program of its own that mounts the memory filesystem through a driver and does what the test says over IPC: a
-// process that touched its own mount would wait for itself. Compiled by `build-programs.ts`, started by `memory-mount.ts`.
+// Program that mounts the memory filesystem through a driver, controlled by a test over IPC. A separate process, because one that
+// uses its own mount waits for itself. Compiled by `build-programs.ts`, started by `memory-mount.ts`.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -26,7 +26,7 @@ interface Served {
 const options = JSON.parse(process.argv[2] ?? '{}') as ServeMemoryOptions
 const served: Served[] = []
 
-/** stderr belongs to the test: what the driver complains of is seen there. */
+/** Warnings and errors of the driver go to stderr, which the test checks. */
 const log: Log = {
   ...silentLog,
   warn: (fields, message) => console.error(message, fields),
@@ -52,11 +52,11 @@ async function mount(mountpoint: string): Promise<void> {
     log,
   })
   served.push({ fileSystem, held, mounted })
-  void mounted.closed.then((reason) => tell({ kind: 'closed', reason, mountpoint }))
+  void mounted.closed.then((reason) => sendToTest({ kind: 'closed', reason, mountpoint }))
 }
 
 // oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive
-async function fulfil(wish: Wish): Promise<unknown> {
+async function carryOut(wish: Wish): Promise<unknown> {
   if (wish.kind === 'mount') return mount(wish.mountpoint)
   if (wish.kind === 'exit') process.exit(0)
   if (wish.kind === 'bug') {
@@ -97,7 +97,7 @@ function countsOf(fileSystem: MemoryFileSystem, held: HeldOperations): Counts {
   return { rememberedNodes, openHandles, calls: held.takeCalls(), waiting: held.waiting, heapBytes: heap() }
 }
 
-/** Bytes in use after a full collection. */
+/** Returns the heap in use after a full garbage collection, in bytes. */
 function heap(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -105,7 +105,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed
 }
 
-function tell(answer: Answer): void {
+function sendToTest(answer: Answer): void {
   if (process.connected) process.send?.(answer)
 }
 
@@ -120,13 +120,13 @@ function notMounted(): never {
 
 process.on('message', (question: Question) => {
   const { id } = question
-  fulfil(question).then(
-    (value) => tell({ kind: 'answer', id, value }),
-    (error: unknown) => tell({ kind: 'answer', id, error: failureOf(error) }),
+  carryOut(question).then(
+    (value) => sendToTest({ kind: 'answer', id, value }),
+    (error: unknown) => sendToTest({ kind: 'answer', id, error: failureOf(error) }),
   )
 })
 
-// The test is over, or gone: nothing may stay mounted.
+// The test's process has ended: unmount everything.
 process.on('disconnect', () => {
   void Promise.allSettled(served.map(({ mounted }) => mounted.unmount({ lazy: true }))).then(() =>
     process.exit(),
@@ -135,7 +135,7 @@ process.on('disconnect', () => {
 
 try {
   await mount(options.mountpoint)
-  tell({ kind: 'ready' })
+  sendToTest({ kind: 'ready' })
 } catch (error) {
-  tell({ kind: 'refused', error: failureOf(error) })
+  sendToTest({ kind: 'refused', error: failureOf(error) })
 }

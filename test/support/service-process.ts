@@ -1,4 +1,4 @@
-// The reference service in a process of its own, as it is built: it can be ended, also by kill -9, and started again.
+// The built reference service in a child process, which can be ended or killed, and started again.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,13 +10,13 @@ import { project } from './service.ts'
 export interface ServiceProcess {
   readonly port: number
   readonly apiKey: string
-  /** Resolves when it has ended. */
+  /** Sends the signal; resolves when the process has ended. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Starts it again on the same port, with the same data, where it has ended. */
+  /** Starts it again on the same port, with the same data; does nothing if it runs. */
   start(): Promise<void>
 }
 
-/** Starts it with an empty project, everything in `folder`. */
+/** Starts it with an empty project and its data in `folder`. `accessLog`: path of the access log. */
 export async function startServiceProcess(folder: string, accessLog: string): Promise<ServiceProcess> {
   let child: ChildProcess | undefined
   let apiKey = ''

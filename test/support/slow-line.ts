@@ -1,5 +1,5 @@
-// A slow way to a service, as a modem or a proxy in a company makes it: what is taken from a connection is held, up to a
-// bound, and goes on in the order in which it was taken from all of them. A question stands in line behind the uploads.
+// A slow network to a service, like a modem or a company's proxy. Bytes of all connections go through one queue in each direction,
+// so that a small request waits behind uploads that were sent before it.
 
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { connectBehind } from './connect-behind.ts'
@@ -7,19 +7,19 @@ import { connectBehind } from './connect-behind.ts'
 export interface SlowLineOptions {
   /** The service's port on this machine. */
   readonly targetPort: number
-  /** Where it listens. Default: 127.0.0.1. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string
-  /** Of all connections together, in each direction. Default: no limit. */
+  /** Rate of all connections together, in each direction. Default: no limit. */
   readonly bytesPerSecond?: number
-  /** Taken from a connection and not passed on yet, in each direction. */
+  /** Most bytes of one connection in the queue, in each direction; then its sender has to wait. */
   readonly heldBytes: number
   readonly roundTripMs?: number
 }
 
 export interface SlowLine extends AsyncDisposable {
-  /** As the service's own, through this line; ends with `/api`. */
+  /** The service's base URL through this line; ends with `/api`. */
   readonly baseUrl: string
-  /** Taken from clients so far. */
+  /** Bytes received from clients so far, sent on or not. */
   readonly sentBytes: number
 }
 
@@ -45,17 +45,18 @@ export async function startSlowLine(options: SlowLineOptions): Promise<SlowLine>
   }
 }
 
+/** One direction of the line. */
 class Line {
   readonly #bytesPerMs: number
-  readonly #lateMs: number
+  readonly #delayMs: number
   readonly #heldBytes: number
-  /** When all that was taken so far has gone out. */
+  /** Time at which all bytes so far have left the queue. */
   #freeAt = 0
   takenBytes = 0
 
   constructor({ bytesPerSecond = Infinity, roundTripMs = 0, heldBytes }: SlowLineOptions) {
     this.#bytesPerMs = bytesPerSecond / 1000
-    this.#lateMs = roundTripMs / 2
+    this.#delayMs = roundTripMs / 2
     this.#heldBytes = heldBytes
   }
 
@@ -68,15 +69,15 @@ class Line {
       this.#after(chunk.length, () => {
         held -= chunk.length
         if (held < this.#heldBytes) source.resume()
-        setTimeout(() => void (sink.destroyed || sink.write(chunk)), this.#lateMs)
+        setTimeout(() => void (sink.destroyed || sink.write(chunk)), this.#delayMs)
       })
     })
-    source.on('end', () => this.#after(0, () => void setTimeout(() => sink.end(), this.#lateMs)))
+    source.on('end', () => this.#after(0, () => void setTimeout(() => sink.end(), this.#delayMs)))
   }
 
-  #after(bytes: number, goOut: () => void): void {
+  #after(bytes: number, passOn: () => void): void {
     const now = performance.now()
     this.#freeAt = Math.max(now, this.#freeAt) + bytes / this.#bytesPerMs
-    setTimeout(goOut, this.#freeAt - now)
+    setTimeout(passOn, this.#freeAt - now)
   }
 }

@@ -1,20 +1,20 @@
-// A network namespace whose only way out is slow: a pair of virtual interfaces, and the kernel's own token bucket on the inner
-// one. For root.
+// A network namespace with a slow connection to this machine: a pair of virtual interfaces, with the kernel's token bucket filter
+// on the inner one. Needs root.
 
 import { run } from './run.ts'
 
 export interface SlowNamespace extends AsyncDisposable {
-  /** The address of this side, where a service for it listens. */
+  /** This machine's address on the pair: a service for the namespace listens there. */
   readonly host: string
-  /** Runs a command in there: its network is the namespace's, its mounts are this machine's. */
+  /** First words of a command line that runs in the namespace, but with this machine's mounts. */
   readonly within: readonly string[]
 }
 
-/** `buffer`: what waits longer is dropped, as `tc` writes a time. */
-export async function startSlowNamespace(how: { rate: string; buffer: string }): Promise<SlowNamespace> {
+/** Makes the namespace. Values as for `tc`: `rate` (`2mbit`), and `buffer`, the time after which waiting packets are dropped. */
+export async function startSlowNamespace(limits: { rate: string; buffer: string }): Promise<SlowNamespace> {
   const name = `docmount-${process.pid}`
   const [outer, inner] = [`dmo${process.pid}`, `dmi${process.pid}`]
-  // Of a block that no network uses (RFC 5737).
+  // From a block that no real network uses (RFC 5737).
   const subnet = `198.51.100.${(process.pid % 64) * 4}`
   const [host, guest] = [1, 2].map((n) => subnet.replace(/\d+$/, (last) => String(Number(last) + n))) as [
     string,
@@ -34,7 +34,7 @@ export async function startSlowNamespace(how: { rate: string; buffer: string }):
     await inside('ip', 'addr', 'add', `${guest}/30`, 'dev', inner)
     await inside('ip', 'link', 'set', 'lo', 'up')
     await inside('ip', 'link', 'set', inner, 'up')
-    const bucket = ['rate', how.rate, 'burst', '16kb', 'latency', how.buffer]
+    const bucket = ['rate', limits.rate, 'burst', '16kb', 'latency', limits.buffer]
     await inside('tc', 'qdisc', 'add', 'dev', inner, 'root', 'tbf', ...bucket)
   } catch (error) {
     await remove()

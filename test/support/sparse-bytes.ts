@@ -1,4 +1,4 @@
-// The bytes of one file in memory, in chunks; holes take no room, so offsets beyond 4 GiB cost nothing.
+// The bytes of one file in memory, in chunks. Holes take no memory, so that files can be larger than 4 GiB.
 
 const chunkBytes = 128 * 1024
 
@@ -9,7 +9,7 @@ export class SparseBytes {
   size = 0
   readonly #chunks = new Map<number, Uint8Array>()
 
-  /** Views of the range clipped to the size, in order; they are valid until the next change. */
+  /** Returns views of the range, clipped to the file's size, in order. They are valid until the next change. */
   read(offset: number, length: number): Uint8Array[] {
     const end = Math.min(this.size, offset + length)
     const views: Uint8Array[] = []
@@ -49,7 +49,7 @@ export class SparseBytes {
   #chunkOf(index: number, length: number): Uint8Array {
     const chunk = this.#chunks.get(index)
     if (chunk !== undefined && chunk.length >= length) return chunk
-    // Small files take little room; the later chunks of long ones are made whole.
+    // Only the first chunk grows with its content, so that small files take little memory.
     const capacity = index > 0 ? chunkBytes : Math.min(chunkBytes, Math.max(length, (chunk?.length ?? 0) * 2))
     const grown = new Uint8Array(capacity)
     if (chunk !== undefined) grown.set(chunk)

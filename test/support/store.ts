@@ -1,5 +1,5 @@
-// Which store the service of a test keeps: the embedded one, or with DOCMOUNT_TEST_STORE=postgres a database for each data
-// folder. Tests of what only the embedded one has are left out then.
+// The store of a test's service: the embedded one, or with DOCMOUNT_TEST_STORE=postgres one database per data folder. Tests of
+// the embedded store itself are skipped then (`isOnPostgres`).
 
 import type { ServiceOptions } from '../../src/service/index.ts'
 import { freshDatabase } from './postgres.ts'
@@ -8,7 +8,7 @@ export const isOnPostgres: boolean = process.env['DOCMOUNT_TEST_STORE'] === 'pos
 
 const databases = new Map<string, Promise<NonNullable<ServiceOptions['database']>>>()
 
-/** The store that belongs to the folder: the same for the same one. */
+/** Returns the store options for a data folder; the same database for the same folder. */
 export async function storeOf(dataDir: string): Promise<Pick<ServiceOptions, 'dataDir' | 'database'>> {
   if (!isOnPostgres) return { dataDir }
   let database = databases.get(dataDir)

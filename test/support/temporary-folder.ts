@@ -1,4 +1,4 @@
-// A folder of its own for one test file, gone afterwards.
+// Temporary folders for tests.
 
 import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ export interface TemporaryFolder {
   remove(): Promise<void>
 }
 
-/** Makes `docmount-test-XXXXXX` in the system's folder for temporary files, which only its owner may enter. */
+/** Makes `docmount-test-XXXXXX` (mode 0700) in the system's folder for temporary files. Default owner: the test's user. */
 export async function makeTemporaryFolder(owner?: User): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), 'docmount-test-'))
   if (owner !== undefined) await chown(path, owner.uid, owner.gid)

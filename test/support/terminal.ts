@@ -1,10 +1,10 @@
-// A program at a terminal of its own: what it draws there.
+// Runs a program at a pseudo-terminal.
 
 import { run } from './run.ts'
 
 export interface Terminal {
   readonly code: number
-  /** Everything written, escape sequences included. */
+  /** All output, with escape sequences. */
   readonly drawn: string
 }
 
@@ -13,7 +13,8 @@ export interface TerminalOptions {
   readonly columns?: number
 }
 
-const person = `
+/** Python program that runs a command at a new pseudo-terminal, and copies its output. */
+const ptyProgram = `
 import fcntl, os, pty, struct, sys, termios
 pid, terminal = pty.fork()
 if pid == 0: os.execvp(sys.argv[2], sys.argv[2:])
@@ -26,13 +27,13 @@ while True:
 sys.stdout.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))`
 
-/** Runs a program at a terminal until it ends; needs python3. */
+/** Runs a program at a pseudo-terminal until it ends. Needs python3. */
 export async function atTerminal(
   program: string,
   args: readonly string[],
   { env = process.env, columns = 100 }: TerminalOptions = {},
 ): Promise<Terminal> {
-  const ran = await run('python3', ['-c', person, `${columns}`, program, ...args], {
+  const ran = await run('python3', ['-c', ptyProgram, `${columns}`, program, ...args], {
     env: { TERM: 'xterm', ...env },
     mayFail: true,
   })

@@ -1,11 +1,11 @@
-// Tests that `scripts/test` leaves out for the sake of whoever waits for it, and `scripts/test --all` runs.
+// Tests that only `scripts/test --all` runs, because they take long.
 
 import { it } from 'vitest'
 import { isThorough } from './is-thorough.ts'
 
 export { isThorough }
 
-/** Names what this run leaves out: `scripts/test` says it at its end. Does nothing in a thorough run. */
+/** Adds a skipped test named `what`, which `scripts/test` prints at its end. Does nothing in a run of all tests. */
 export function leaveOut(what: string): void {
   if (!isThorough) it.skip(`with --all: ${what}`)
 }

@@ -1,5 +1,5 @@
-// Vitest's plugin for the threads that the code under test starts. Node 20 runs no TypeScript, and every service starts one:
-// each thread's program is made here once in a run, with what it imports, into one file; nothing is compiled in a thread.
+// Plugin for Vitest that compiles the worker threads' programs of the code under test, since Node 20 does not run TypeScript. Each
+// program is bundled into one file, once in a run.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import type { Plugin } from 'vitest/config'
 const root = join(import.meta.dirname, '../..')
 const start = /siblingFile\(import\.meta\.url, '([\w-]+)'\)/g
 
-/** A module that starts a thread finds it, by `siblingFile`, beside where that module would be if it were compiled. */
+/** Replaces the first argument of `siblingFile` in each module that starts a thread, so that it finds the bundled program. */
 export function threads(): Plugin {
   const folder = mkdtempSync(join(tmpdir(), 'docmount-threads-'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
@@ -34,12 +34,12 @@ export function threads(): Plugin {
   }
 }
 
-/** Answers the sources. */
+/** Bundles a program; returns the paths of its sources. */
 async function bundle(input: string, output: string): Promise<string[]> {
   const { output: chunks } = await build({
     input,
     platform: 'node',
-    // Packages are loaded as ever; but for one that is hundreds of files.
+    // Packages stay outside, except kysely: it has hundreds of files, which load slowly.
     external: (specifier) => !/^[./]|^kysely$/.test(specifier),
     output: { file: output, format: 'esm', codeSplitting: false },
   })

@@ -1,14 +1,14 @@
-// Content of the service and of a drive, in a form that a failed comparison shows readably.
+// Contents of the service and of a drive, in a form that makes failed comparisons readable.
 
 import { createHash } from 'node:crypto'
 
 import type { Calls } from './door.ts'
 import type { OtherClient } from './other-client.ts'
 
-/** Contents by absolute path; a folder's is undefined. */
+/** Content by absolute path; undefined for a folder. */
 export type Contents = ReadonlyMap<string, Uint8Array | undefined>
 
-/** Everything a drive shows below a folder. */
+/** Returns everything that a drive shows below a folder. */
 export async function driveTree(calls: Calls, folder: string): Promise<Map<string, Buffer | undefined>> {
   const tree = new Map<string, Buffer | undefined>()
   async function walk(path: string): Promise<void> {
@@ -23,7 +23,7 @@ export async function driveTree(calls: Calls, folder: string): Promise<Map<strin
   return tree
 }
 
-/** Every document the service holds below a folder, and every folder. */
+/** Returns every document and folder that the service has below a folder (`''`: the root). */
 export async function serviceTree(
   other: OtherClient,
   folder: string,
@@ -40,13 +40,13 @@ export async function serviceTree(
   return tree
 }
 
-/** The same as text. */
+/** Returns all documents and folders of the service, with the contents as text. */
 export async function serviceTexts(other: OtherClient): Promise<Record<string, string | undefined>> {
   const tree = await serviceTree(other, '')
   return Object.fromEntries([...tree].map(([path, content]) => [path, content?.toString()]))
 }
 
-/** Path → size and beginning of its content, sorted. */
+/** Returns a short description of each content (size, first 40 bytes, digest), sorted by path. */
 export function described(tree: Contents): Record<string, string> {
   const lines = [...tree].map(([path, content]): [string, string] => [
     path,
@@ -64,7 +64,7 @@ function describedBytes(content: Uint8Array): string {
   return `${content.length} bytes "${text}" #${digest}`
 }
 
-/** Only the documents. */
+/** Returns only the documents. */
 export function documentsOf(tree: Contents): Map<string, Uint8Array> {
   return new Map([...tree].filter((entry): entry is [string, Uint8Array] => entry[1] !== undefined))
 }

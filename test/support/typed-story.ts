@@ -1,9 +1,9 @@
-// Documented lines as a person types them, one after the other: a script of bash.
+// Bash script that runs documented lines one after the other, as a user types them.
 
 import type { Step, Story } from '../setup/documented-stories.ts'
 
-/** Types answers behind their questions at a terminal: the line, then question and answer by turns. */
-const person = `
+/** Node program that runs a command line at a terminal and answers its questions. Arguments: the line, then questions and answers. */
+const answerer = `
 const [line, ...todo] = process.argv.slice(2)
 const terminal = require('node:child_process').spawn('script', ['-qefc', line, '/dev/null'], {
   env: { ...process.env, SHELL: '/bin/bash' },
@@ -20,12 +20,12 @@ terminal.stdout.setEncoding('utf8').on('data', (piece) => {
 })
 terminal.on('exit', (code) => (process.exitCode = todo.length === 0 ? code : 1))`
 
-/** Each line is typed in the story's folder; what the last one said is in ~/said. */
+/** Returns the script. It runs each line in the story's folder, and keeps the output of the last one in ~/said. */
 export function scriptOf({ folder = '~', steps }: Story): string {
   return `
 not() { if "$@"; then return 1; fi; }
-person=$(mktemp)
-cat >"$person" <<'END OF PROGRAM'${person}
+answerer=$(mktemp)
+cat >"$answerer" <<'END OF PROGRAM'${answerer}
 END OF PROGRAM
 cd ${folder}
 ${steps.map((step) => typed(step, folder)).join('\n')}
@@ -45,10 +45,10 @@ ${words.join('\n')}
 cd ${folder}`
   if (file !== undefined) return `${begin}\nprintf '%s\\n' "$line" >${file}`
   if (answers !== undefined) {
-    const told = answers.flat().map((text) => JSON.stringify(text))
-    return `${begin}\nnode "$person" "$line" ${told.join(' ')} | tee ~/said >&2`
+    const texts = answers.flat().map((text) => JSON.stringify(text))
+    return `${begin}\nnode "$answerer" "$line" ${texts.join(' ')} | tee ~/said >&2`
   }
-  // A program that goes on in the background may keep what it writes to: no pipe.
+  // A file and no pipe: a program that continues in the background would keep the pipe open.
   if (until === undefined)
     return `${begin}\neval "$line" >~/said 2>&1 || { code=$?; cat ~/said >&2; exit $code; }`
   return `${begin}

@@ -1,4 +1,5 @@
-// Files whose name tells no type: what each is stored as, by the drive and by `put`; undefined for what is refused.
+// Files whose names have no known extension, and the mimetype by which both the drive and `put` must store each; undefined: it is
+// refused.
 
 import { oleFile, officeZip, typesOf, workbookTypes } from './office-files.ts'
 

@@ -1,16 +1,16 @@
-// Polls for a condition with a deadline: what tests use instead of sleeping.
+// Polling for a condition with a deadline, which tests use instead of sleeping.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves with the first answer that is neither undefined nor false; throws after `limitMs` (default 100 s), naming `what`. */
+/** Resolves with the first result of `check` that is neither undefined nor false. Throws after `limitMs`; `what` is in the message. */
 export async function waitUntil<T>(
   what: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
+  check: () => T | undefined | false | Promise<T | undefined | false>,
   limitMs = 100_000,
 ): Promise<T> {
   const deadline = Date.now() + limitMs
   for (;;) {
-    const seen = await look()
+    const seen = await check()
     if (seen !== undefined && seen !== false) return seen
     if (Date.now() > deadline) throw new Error(`waited ${limitMs / 1000} s in vain: ${what}`)
     await sleep(20)

@@ -1,4 +1,4 @@
-// A drive that docmount serves by WebDAV in a process of its own, which can be killed and started again on the same state.
+// A drive that docmount serves by WebDAV in a child process, which can be killed and started again on the same state.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -14,13 +14,13 @@ import { project } from './service.ts'
 import { waitUntil } from './wait-until.ts'
 
 export interface WebdavDriveOptions {
-  /** For state, cache, socket, and the mountpoint where there is one. */
+  /** Folder for state, cache, socket, and the mountpoint if there is one. */
   readonly folder: string
   readonly baseUrl: string
   readonly apiKey: string
-  /** Mounts it too, at `drive` in the folder. */
+  /** True: also mounts the drive, at `folder`/drive. */
   readonly isMounted?: boolean
-  /** How it is mounted; default: kernel. */
+  /** Driver of that mount; default: kernel. */
   readonly driver?: DriverName
   readonly args?: readonly string[]
 }
@@ -32,15 +32,15 @@ export interface WebdavDrive {
   readonly password: string
   readonly pid: number
   readonly mountpoint: string
-  /** One request; the body is what the client has sent when the connection breaks. */
+  /** Sends one WebDAV request, with the drive's credentials. */
   ask(method: string, path: string, options?: AskOptions): Promise<{ status: number; text: string }>
   docmount(args: readonly string[], options?: { mayFail?: boolean; limitMs?: number }): Promise<Ran>
   status(): Promise<MountStatus>
   signal(name: NodeJS.Signals): void
-  /** Resolves with its exit code, or the signal that ended it. */
+  /** Resolves with the daemon's exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>
   log(): string
-  /** Ends it in any case, and takes the mount away. */
+  /** Kills the daemon if it still runs, and detaches the mount. */
   remove(): Promise<void>
 }
 
@@ -49,12 +49,12 @@ export interface AskOptions {
   readonly body?: string | Uint8Array
 }
 
-/** Starts it in the foreground, and resolves when it is live. */
+/** Starts the daemon in the foreground; resolves when it serves. */
 export async function startWebdavDrive(options: WebdavDriveOptions): Promise<WebdavDrive> {
   const { folder, baseUrl, apiKey, isMounted = false, driver = 'kernel', args = [] } = options
   const mountpoint = join(folder, 'drive')
   await mkdir(join(folder, 'run'), { recursive: true, mode: 0o700 })
-  // A dead mount at the place is docmount's to clear.
+  // Fails at a dead mount of an earlier start, which docmount clears.
   if (isMounted) await mkdir(mountpoint).catch(() => {})
   const env = {
     ...homeIn(folder),
@@ -92,25 +92,25 @@ export async function startWebdavDrive(options: WebdavDriveOptions): Promise<Web
     await remove()
     throw new Error(`the drive did not come up: ${(error as Error).message}\n${log}`, { cause: error })
   }
-  const word = (name: string): string => new RegExp(`${name} +(?:in )?(\\S+)`).exec(log)?.[1] ?? ''
-  const url = word('address').replace(/\/$/, '')
-  const user = word('user')
-  const password = (await readFile(word('password'), 'utf8')).trim()
+  const printedValue = (name: string): string => new RegExp(`${name} +(?:in )?(\\S+)`).exec(log)?.[1] ?? ''
+  const url = printedValue('address').replace(/\/$/, '')
+  const user = printedValue('user')
+  const password = (await readFile(printedValue('password'), 'utf8')).trim()
 
-  const docmount: WebdavDrive['docmount'] = (arguments_, how) =>
-    run(process.execPath, [cli, ...arguments_], { env, ...how })
+  const docmount: WebdavDrive['docmount'] = (arguments_, runOptions) =>
+    run(process.execPath, [cli, ...arguments_], { env, ...runOptions })
   return {
     url,
     user,
     password,
     pid: daemon.pid ?? 0,
     mountpoint,
-    ask: (method, path, how = {}) =>
+    ask: (method, path, { headers, body } = {}) =>
       new Promise((resolve, reject) => {
         const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
         const request = send(
           `${url}${path}`,
-          { method, agent: false, headers: { authorization, ...how.headers } },
+          { method, agent: false, headers: { authorization, ...headers } },
           (response) => {
             let text = ''
             response.on('data', (chunk: Buffer) => (text += chunk.toString()))
@@ -119,7 +119,7 @@ export async function startWebdavDrive(options: WebdavDriveOptions): Promise<Web
           },
         )
         request.on('error', reject)
-        request.end(how.body)
+        request.end(body)
       }),
     docmount,
     async status() {

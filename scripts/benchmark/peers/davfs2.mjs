@@ -29,7 +29,7 @@ export const davfs2 = {
     return {
       pids: () => processTree(pid),
       async unmount() {
-        // It uploads what it still has first.
+        // umount.davfs uploads the rest first.
         await run('umount', [mountpoint], { limitSeconds: 60 })
         await unmount(mountpoint)
         const isGone = async () => processTree(pid).length === 0

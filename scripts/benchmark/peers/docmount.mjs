@@ -1,5 +1,5 @@
-// docmount, over its own service. Two contestants over one service: closing waits for the service (the default), or does
-// not (`--close-wait 0`).
+// docmount with its own service, measured in two flavours: close(2) waits for the service (the default), or does not
+// (`--close-wait 0`).
 
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export const docmount = {
       project: 'bench',
       files,
       warm: () => warmFiles(service.dataDir),
-      /** Sizes by name, asked of the service directly. */
+      /** Returns sizes by name, from the service, not through the drive. */
       async holds(path) {
         const found = await files.get(path).catch((error) => {
           if (error.status === 404) return { entries: [] }
@@ -37,7 +37,7 @@ export const docmount = {
     }
   },
 
-  /** By the program of a work tree; caches and state in `folder` outlive an unmount. `flavour`: undefined or 'write-back'. */
+  /** Mounts with the program of a work tree. Cache and state stay in `folder` after an unmount. `flavour`: undefined or 'write-back'. */
   async mount({ mountpoint, folder, server, flavour, root, undo }) {
     await mkdir(mountpoint, { recursive: true })
     const nodeOptions = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []

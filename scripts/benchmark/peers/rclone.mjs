@@ -1,4 +1,4 @@
-// `rclone mount` over `rclone serve webdav`, with the cache that its manual wants for writing programs.
+// `rclone mount` with `rclone serve webdav`, and the cache mode that its manual recommends for programs that write.
 
 import { join } from 'node:path'
 import { emptyFolder, firstLineOf, missing, mountBy, startWebdavServer } from './shared.mjs'

@@ -1,4 +1,4 @@
-// `s3fs` over an S3 server of our own: the npm package s3rver, installed into the run's folder.
+// `s3fs` with a local S3 server: the npm package s3rver, installed into the run's folder.
 
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

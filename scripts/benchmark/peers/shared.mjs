@@ -1,4 +1,4 @@
-// The parts that most peers share.
+// Functions that most peers share.
 
 import { cp, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { isMounted, processTree, unmount, warmFiles } from '../machine.mjs'
 import { has, run, startProgram, waitFor } from '../processes.mjs'
 import { startRclone } from '../servers.mjs'
 
-/** Why a peer cannot run here: the first program that is missing, of `package` by program. */
+/** Returns why a peer cannot run here: the first missing program and its package; undefined if none is missing. */
 export async function missing(packages) {
   for (const [program, name] of Object.entries(packages))
     if (!(await has(program))) return `not installed (apt-get install ${name})`
@@ -16,7 +16,7 @@ export async function firstLineOf(command, argument) {
   return (await run(command, [argument])).output.split('\n')[0]
 }
 
-/** Mounts by a program that stays in front. */
+/** Mounts by a program that stays in the foreground. */
 export async function mountBy(command, args, { mountpoint, folder }) {
   await mkdir(mountpoint, { recursive: true })
   const program = startProgram(command, args, { logFile: join(folder, `${command}.log`) })
@@ -37,14 +37,14 @@ export function emptyFolder(name) {
   }
 }
 
-/** A copy of the project for one peer, so that nobody writes into what others read. */
+/** Copies the project for one peer, so that peers do not change each other's files. */
 export async function copyProject(data, folder) {
   const root = join(folder, 'project')
   await cp(data.project, root, { recursive: true })
   return { root, warm: () => warmFiles(root), holds: (path) => sizesIn(join(root, path)) }
 }
 
-/** Sizes by name of the files in a folder. */
+/** Returns the sizes of the files in a folder, by name. */
 export async function sizesIn(folder) {
   const sizes = new Map()
   for (const name of await readdir(folder).catch(() => [])) {
@@ -54,7 +54,7 @@ export async function sizesIn(folder) {
   return sizes
 }
 
-/** `rclone serve webdav` over a plain folder. Two of the peers need one. */
+/** Starts `rclone serve webdav` over a plain folder: the server of rclone and davfs2. */
 export async function startWebdavServer({ folder, data, proxy, undo }) {
   const project = await copyProject(data, folder)
   const server = await startRclone(folder, project.root)

@@ -1,4 +1,4 @@
-// `sshfs` to an sshd of our own on the loopback, with keys made for this run.
+// `sshfs` with an sshd that is started for the benchmark on 127.0.0.1, with new keys.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export const sshfs = {
   version: () => firstLineOf('sshfs', '--version'),
   async start({ folder, data, proxy, undo }) {
     const project = await copyProject(data, folder)
-    // sshd wants it for privilege separation; the distribution's service makes it at boot.
+    // sshd needs this folder for privilege separation; the system's service would make it at boot.
     await mkdir('/run/sshd', { recursive: true, mode: 0o755 })
     for (const name of ['host', 'user'])
       await runWell('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)])

@@ -1,4 +1,4 @@
-// The service's own engine, as a reconcile request uses it: nothing is tuned, nothing is told about the fields.
+// Matching by the service's own engine, as in a reconcile request: without tuning and without information about the fields.
 
 import { indexAssets } from '../../../src/service/reconcile/asset-index.ts'
 import { reconcile } from '../../../src/service/reconcile/reconcile.ts'

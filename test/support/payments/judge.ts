@@ -1,6 +1,6 @@
 // Precision, recall and F1 of matches against the truth, summed over statements.
 
-/** Per payment the place of the invoice it is matched with. */
+/** Per payment: the index of its matched invoice; undefined if it has none. */
 export type Matches = readonly (number | undefined)[]
 
 export class Tally {
@@ -18,12 +18,12 @@ export class Tally {
     return this
   }
 
-  /** Of the payments matched, how many rightly. 0 … 1. */
+  /** Share of correct matches in all matches, 0 … 1; 1 if there are none. */
   get precision(): number {
     return this.#matched === 0 ? 1 : this.#right / this.#matched
   }
 
-  /** Of the payments that have an invoice, how many were matched with it. 0 … 1. */
+  /** Share of payments with an invoice that were matched with it, 0 … 1. */
   get recall(): number {
     return this.#payable === 0 ? 1 : this.#right / this.#payable
   }

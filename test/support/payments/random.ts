@@ -1,4 +1,4 @@
-// Chance from a seed (mulberry32): the same seed gives the same data on every machine.
+// Random numbers from a seed (mulberry32): the same seed gives the same data on every machine.
 
 export class Random {
   #state: number
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** 0 ≤ x < 1. */
+  /** Returns 0 ≤ x < 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns a whole number from `least` to `most`, both included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1))
   }
@@ -24,7 +24,7 @@ export class Random {
     return values[Math.floor(this.next() * values.length)]!
   }
 
-  /** One of the choices, each as likely as its share of all weights. */
+  /** Returns one of the choices, each with the probability of its share of all weights. */
   weighted<Value>(choices: readonly (readonly [weight: number, value: Value])[]): Value {
     let left = this.next() * choices.reduce((sum, [weight]) => sum + weight, 0)
     for (const [weight, value] of choices) {
@@ -34,7 +34,7 @@ export class Random {
     return choices.at(-1)![1]
   }
 
-  /** Normally distributed, mean 0, deviation 1. */
+  /** Returns a normally distributed number, mean 0, standard deviation 1. */
   normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next())
   }

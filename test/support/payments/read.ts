@@ -1,4 +1,4 @@
-// The values of a statement as the rules read them. Written for this data, unlike the engine's own reading.
+// Parsing of a statement's values for rules.ts. Written for exactly this data; the engine has its own, general parsing.
 
 export function plain(text: string): string {
   return text
@@ -15,7 +15,7 @@ export function amountIn(text: string): number {
   return Number(bare.includes(',') ? bare.replaceAll('.', '').replace(',', '.') : bare)
 }
 
-/** Days since the epoch. */
+/** Returns days since 1970, for `31.12.2026` and `2026-12-31`. */
 export function dayIn(text: string): number {
   const [day, month, year] = text.includes('.') ? text.split('.') : text.split('-').toReversed()
   return Math.round(Date.UTC(Number(year!.padStart(4, '20')), Number(month) - 1, Number(day)) / 86_400_000)

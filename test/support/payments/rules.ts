@@ -1,5 +1,5 @@
-// Rules that a careful clerk would program by hand for exactly this data, knowing which field is what and that
-// payments come after invoices. The reference first, then sum, name and days.
+// Matching by rules written by hand for exactly this data, to compare the engine with. They know the fields' meanings, and that
+// payments follow invoices. The reference decides first, then amount, name and days.
 
 import { distance } from 'fastest-levenshtein'
 import type { Matches } from './judge.ts'
@@ -8,7 +8,7 @@ import type { Statement } from './statement.ts'
 
 const likeness = (a: string, b: string): number => 1 - distance(a, b) / Math.max(a.length, b.length, 1)
 
-/** Best of the whole, the beginning (names are cut) and the sorted words, without the legal form. */
+/** Returns the best likeness (0 … 1) of the whole names, their beginnings (banks cut names), and their sorted words. Ignores legal forms. */
 function nameLikeness(a: string, b: string): number {
   const bare = (name: string): string =>
     plain(name)
@@ -21,7 +21,7 @@ function nameLikeness(a: string, b: string): number {
   return Math.max(likeness(x, y), likeness(sorted(x), sorted(y)), cut)
 }
 
-/** The best F1 on six training seeds, of 2,160 settings that were tried. */
+/** Settings with the best F1 on six training seeds, of 2,160 combinations. */
 const settings = { name: 0.5, days: 100, discount: 0.031, discountName: 0.7 }
 
 export function matchByRules({ invoices, payments }: Statement, withReferences: boolean): Matches {
@@ -33,7 +33,7 @@ export function matchByRules({ invoices, payments }: Statement, withReferences: 
   }))
   const possible = payments.flatMap((payment, at) => {
     const reference = withReferences ? plain(payment.invoice_number).replaceAll(' ', '') : ''
-    const words = withReferences
+    const referenceWords = withReferences
       ? plain(payment.invoice_number)
           .split(' ')
           .map((word) => word.replace(/^0+/, ''))
@@ -41,45 +41,45 @@ export function matchByRules({ invoices, payments }: Statement, withReferences: 
     const amount = amountIn(payment.amount)
     const day = dayIn(payment.date)
     return ledger.flatMap((invoice, number) => {
-      const off = Math.abs(amount - invoice.amount)
+      const difference = Math.abs(amount - invoice.amount)
       const isNamed = reference !== '' && reference.includes(invoice.digits)
-      const isNumbered = words.includes(invoice.last)
-      // A pair with none of these signs cannot match.
-      if (!isNamed && !isNumbered && off > invoice.amount * settings.discount && off >= 0.005) return []
+      const isNumbered = referenceWords.includes(invoice.last)
+      // Such a pair would match no rule below.
+      if (!isNamed && !isNumbered && difference > invoice.amount * settings.discount && difference >= 0.005) return []
       return {
         payment: at,
         invoice: number,
         isNamed,
         isNumbered,
-        off,
-        share: off / invoice.amount,
-        late: day - invoice.day,
+        difference,
+        share: difference / invoice.amount,
+        daysAfter: day - invoice.day,
         name: nameLikeness(payment.customer, invoice.customer),
       }
     })
   })
   const pairs: Pair[] = []
-  for (const one of possible) {
-    const isInTime = one.late >= 0 && one.late <= settings.days
-    const order = one.name - Math.abs(one.late - 20) / 1000
-    if (one.isNamed) pairs.push({ ...one, score: 10 + order })
-    else if (one.isNumbered && (one.off < 0.01 || one.name > 0.8)) pairs.push({ ...one, score: 8 + order })
-    else if (one.off < 0.005 && one.name >= settings.name && isInTime)
-      pairs.push({ ...one, score: 6 + order })
-    else if (one.share <= settings.discount && one.name >= settings.discountName && isInTime)
-      pairs.push({ ...one, score: 4 + order })
+  for (const candidate of possible) {
+    const isInTime = candidate.daysAfter >= 0 && candidate.daysAfter <= settings.days
+    const order = candidate.name - Math.abs(candidate.daysAfter - 20) / 1000
+    if (candidate.isNamed) pairs.push({ ...candidate, score: 10 + order })
+    else if (candidate.isNumbered && (candidate.difference < 0.01 || candidate.name > 0.8)) pairs.push({ ...candidate, score: 8 + order })
+    else if (candidate.difference < 0.005 && candidate.name >= settings.name && isInTime)
+      pairs.push({ ...candidate, score: 6 + order })
+    else if (candidate.share <= settings.discount && candidate.name >= settings.discountName && isInTime)
+      pairs.push({ ...candidate, score: 4 + order })
   }
   return takeBestFirst(pairs, payments.length)
 }
 
-/** A possible match; the greater its score the better. */
+/** A possible match; a greater score is better. */
 interface Pair {
   readonly payment: number
   readonly invoice: number
   readonly score: number
 }
 
-/** Each payment and each invoice once, best pairs first. */
+/** Takes pairs in the order of their scores, each payment and each invoice once. */
 function takeBestFirst(pairs: readonly Pair[], paymentCount: number): Matches {
   const matches: (number | undefined)[] = Array.from({ length: paymentCount }, () => undefined)
   const taken = new Set<number>()

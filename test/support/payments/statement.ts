@@ -1,6 +1,6 @@
 // A ledger of open invoices and a bank statement that pays most of them, as accounts departments see them: names cut and
 // misspelt by banks, cash discounts, fees, references half written, customers who pay the same sum every month, and payments
-// for nothing that is open. Made from a seed; knows which invoice each payment is for.
+// for no open invoice. Generated from a seed, with the correct matches.
 
 import { Random } from './random.ts'
 
@@ -14,7 +14,7 @@ interface Invoice {
 
 /** A line of the statement, under the ledger's field names. */
 interface Payment {
-  /** As the payer wrote it; may be empty. */
+  /** Reference as the payer wrote it; may be empty. */
   readonly invoice_number: string
   readonly customer: string
   readonly amount: string
@@ -24,7 +24,7 @@ interface Payment {
 export interface Statement {
   readonly invoices: readonly Invoice[]
   readonly payments: readonly Payment[]
-  /** Per payment the place of its invoice; undefined where it pays none of them. */
+  /** Per payment: the index of its invoice; undefined if it pays none of them. */
   readonly truth: readonly (number | undefined)[]
 }
 
@@ -144,7 +144,7 @@ function paymentOf(
   }
 }
 
-/** Payments for nothing in the ledger: the right payer or the right sum by chance, or neither. */
+/** Returns a payment for no invoice of the ledger. Its payer or its amount may occur there by coincidence. */
 function strayOf(random: Random, invoices: readonly Invoice[], customers: readonly string[]): Payment {
   const near = random.pick(invoices)
   const stranger = `${random.pick(roots.split(' '))}${random.pick(['mann', 'berg', 'stein', 'tal'])} ${random.pick(forms)}`
