@@ -49,15 +49,15 @@ const usedOfUndici = {
   },
 }
 
-const bundled = join(dist, 'program')
+const out = join(dist, 'program')
 await build({
   input: Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, join(dist, file)])),
   platform: 'node',
   external: externalPackages,
   plugins: [usedOfUndici],
   resolve: { modules: [new URL('../node_modules', import.meta.url).pathname] },
-  output: { dir: bundled, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'part-[name]-[hash].js' },
+  output: { dir: out, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'part-[name]-[hash].js' },
 })
-await chmod(join(bundled, 'main.js'), 0o755)
+await chmod(join(out, 'main.js'), 0o755)
 await rm(join(dist, 'cli'), { recursive: true })
-await rename(bundled, join(dist, 'cli'))
+await rename(out, join(dist, 'cli'))

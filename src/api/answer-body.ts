@@ -77,8 +77,8 @@ export async function readError(
     return new NetworkError(call, 'protocol', redirectMessage(status, answer.header('location')))
   }
   const retryAfterMs = retryAfterMsOf(answer.header('retry-after'), now)
-  const { errorMessage, isFromService } = await errorOf(answer)
-  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '…'), errorMessage ?? statusText(status))
+  const { text, isFromService } = await errorOf(answer)
+  const message = secrets.reduce((line, secret) => line.replaceAll(secret, '…'), text ?? statusText(status))
   return new ApiError(call, status, message, retryAfterMs, isFromService)
 }
 
@@ -95,15 +95,15 @@ function redirectMessage(status: number, location: string | undefined): string {
 }
 
 /** Returns the message in the body, and if the service itself may have sent it: anything but HTML. */
-async function errorOf(answer: Answer): Promise<{ errorMessage: string | undefined; isFromService: boolean }> {
+async function errorOf(answer: Answer): Promise<{ text: string | undefined; isFromService: boolean }> {
   try {
     const body = await readBytes(answer, errorBodyBytes)
-    if (body?.length === 0) return { errorMessage: undefined, isFromService: true }
+    if (body?.length === 0) return { text: undefined, isFromService: true }
     const parsed: unknown = JSON.parse(body === undefined ? '' : textOf([body]))
-    return { errorMessage: messageIn(parsed), isFromService: true }
+    return { text: messageIn(parsed), isFromService: true }
   } catch {
     // Ignored: the status is known, and a message only adds to it.
-    return { errorMessage: undefined, isFromService: !isHtml(answer) }
+    return { text: undefined, isFromService: !isHtml(answer) }
   }
 }
 

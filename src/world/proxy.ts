@@ -24,7 +24,7 @@ export function proxiesOf(setting: string | undefined, env: Environment = proces
   const configured = setting === undefined ? undefined : parseProxy('proxy', setting)
   const forHttp = configured ?? fromEnvironment(['http_proxy', 'HTTP_PROXY'], env)
   const forHttps = configured ?? fromEnvironment(['https_proxy', 'HTTPS_PROXY'], env) ?? forHttp
-  const isExcepted = parseExceptions([firstSet(env, ['no_proxy', 'NO_PROXY'])?.value ?? '', thisMachine].join(','))
+  const isExcepted = parseExceptions([firstSet(env, ['no_proxy', 'NO_PROXY'])?.value ?? '', local].join(','))
   return (origin) => {
     const url = new URL(origin)
     const proxy = url.protocol === 'https:' ? forHttps : forHttp
@@ -33,7 +33,7 @@ export function proxiesOf(setting: string | undefined, env: Environment = proces
 }
 
 /** Hosts never reached through a proxy: for the proxy these names mean its own machine, which would receive the key. */
-const thisMachine = 'localhost,127.0.0.1,[::1]'
+const local = 'localhost,127.0.0.1,[::1]'
 
 function fromEnvironment(names: readonly string[], env: Environment): Proxy | undefined {
   const found = firstSet(env, names)

@@ -15,7 +15,7 @@ export async function startBalancer(ports: () => readonly number[]): Promise<Bal
     open.add(client)
     client.once('close', () => open.delete(client))
     client.on('error', () => client.destroy())
-    const [...left] = ports()
+    const [...untried] = ports()
     turn++
     const next = (): void => {
       const port = untried.splice(turn % Math.max(1, untried.length), 1)[0]

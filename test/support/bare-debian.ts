@@ -52,11 +52,11 @@ export class BareDebian {
     for (const unit of ['networking', 'systemd-timesyncd', 'systemd-resolved'])
       await symlink('/dev/null', join(root, 'etc/systemd/system', `${unit}.service`))
     const environment = await authoritiesOf(root)
-    const nspawnArgs = ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '--directory', root]
-    await run('unshare', [...nspawn, ...nspawnArgs, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
+    const args = ['--quiet', '--register=no', '--keep-unit', '--resolv-conf=copy-host', '--directory', root]
+    await run('unshare', [...nspawn, ...args, 'bash', '-euo', 'pipefail', '-c', preparation], { limitMs })
     await run('mknod', ['-m', '666', join(folder, 'fuse'), 'c', '10', '229'])
     const fuse = [`--bind=${join(folder, 'fuse')}:/dev/fuse`, '--property=DeviceAllow=/dev/fuse rwm']
-    const container = spawn('unshare', [...nspawn, ...nspawnArgs, ...fuse, '--boot'], { stdio: 'ignore' })
+    const container = spawn('unshare', [...nspawn, ...args, ...fuse, '--boot'], { stdio: 'ignore' })
     const debian = new BareDebian(container, await initOf(container), environment)
     try {
       await debian.#untilUp()

@@ -109,8 +109,8 @@ export async function openHeld(
       }
       return service.download(url, path, ...rest)
     },
-    upload: (path, upload, options) => heldBack(path, options, (sent) => service.upload(path, upload, sent)),
-    replace: (path, upload, options) => heldBack(path, options, (sent) => service.replace(path, upload, sent)),
+    upload: (path, upload, options) => heldBack(path, options, (how) => service.upload(path, upload, how)),
+    replace: (path, upload, options) => heldBack(path, options, (how) => service.replace(path, upload, how)),
   }
   let stateDir = join(temporary.path, 'state')
   let journals = 0

@@ -1,5 +1,4 @@
-// A filesystem whose superblock (all its parts) is accessible, for tests of functions that take single parts. Its queue is
-// paused: changes are sent only when the test resumes it.
+// A filesystem with access to its parts, for tests of functions that take single parts. Its queue is paused: nothing is sent.
 
 import { join } from 'node:path'
 import { createClient } from '../../src/api/client.ts'

@@ -64,7 +64,8 @@ const operations: ((name: string) => void)[] = [
   },
   (name) => check(name),
   (name) => {
-    if (statSync(join(ownFolder, name)).size !== expected.get(name)?.length) throw new Error(`${name}: wrong size`)
+    if (statSync(join(ownFolder, name)).size !== expected.get(name)?.length)
+      throw new Error(`${name}: wrong size`)
   },
 ]
 
@@ -90,8 +91,8 @@ function disturb(): void {
     calls[random(calls.length)]?.()
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    const raceErrors = ['ENOENT', 'EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EPERM', 'ERR_FS_EISDIR', 'EINVAL']
-    if (!raceErrors.includes(code)) throw error
+    const races = ['ENOENT', 'EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EPERM', 'ERR_FS_EISDIR', 'EINVAL']
+    if (!races.includes(code)) throw error
   }
 }
 

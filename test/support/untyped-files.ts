@@ -1,5 +1,4 @@
-// Files whose names have no known extension, and the mimetype by which both the drive and `put` must store each; undefined: it is
-// refused.
+// Files without a known extension, and the mimetype by which the drive and `put` store each; undefined: they refuse it.
 
 import { oleFile, officeZip, typesOf, workbookTypes } from './office-files.ts'
 

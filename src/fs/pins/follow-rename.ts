@@ -27,7 +27,8 @@ export async function withPins(
   await rename()
   const to = pathIn(tree.nodes.getFolder(newParent), newName)
   const isFolder = tree.find(to)?.folder !== undefined
-  const mayBeBackup = isBackupName(newName) || isHiddenName(newName) || nameWithoutBackupEnding(newName) === name
+  const mayBeBackup =
+    isBackupName(newName) || isHiddenName(newName) || nameWithoutBackupEnding(newName) === name
   if (isFolder || !mayBeBackup) pins.moved(from, to)
 }
 

@@ -33,7 +33,7 @@ export function matchByRules({ invoices, payments }: Statement, withReferences: 
   }))
   const possible = payments.flatMap((payment, at) => {
     const reference = withReferences ? plain(payment.invoice_number).replaceAll(' ', '') : ''
-    const referenceWords = withReferences
+    const words = withReferences
       ? plain(payment.invoice_number)
           .split(' ')
           .map((word) => word.replace(/^0+/, ''))
@@ -41,30 +41,31 @@ export function matchByRules({ invoices, payments }: Statement, withReferences: 
     const amount = amountIn(payment.amount)
     const day = dayIn(payment.date)
     return ledger.flatMap((invoice, number) => {
-      const difference = Math.abs(amount - invoice.amount)
+      const gap = Math.abs(amount - invoice.amount)
       const isNamed = reference !== '' && reference.includes(invoice.digits)
-      const isNumbered = referenceWords.includes(invoice.last)
+      const isNumbered = words.includes(invoice.last)
       // Such a pair would match no rule below.
-      if (!isNamed && !isNumbered && difference > invoice.amount * settings.discount && difference >= 0.005) return []
+      if (!isNamed && !isNumbered && gap > invoice.amount * settings.discount && gap >= 0.005) return []
       return {
         payment: at,
         invoice: number,
         isNamed,
         isNumbered,
-        difference,
-        share: difference / invoice.amount,
-        daysAfter: day - invoice.day,
+        gap,
+        share: gap / invoice.amount,
+        late: day - invoice.day,
         name: nameLikeness(payment.customer, invoice.customer),
       }
     })
   })
   const pairs: Pair[] = []
   for (const candidate of possible) {
-    const isInTime = candidate.daysAfter >= 0 && candidate.daysAfter <= settings.days
-    const order = candidate.name - Math.abs(candidate.daysAfter - 20) / 1000
+    const isInTime = candidate.late >= 0 && candidate.late <= settings.days
+    const order = candidate.name - Math.abs(candidate.late - 20) / 1000
     if (candidate.isNamed) pairs.push({ ...candidate, score: 10 + order })
-    else if (candidate.isNumbered && (candidate.difference < 0.01 || candidate.name > 0.8)) pairs.push({ ...candidate, score: 8 + order })
-    else if (candidate.difference < 0.005 && candidate.name >= settings.name && isInTime)
+    else if (candidate.isNumbered && (candidate.gap < 0.01 || candidate.name > 0.8))
+      pairs.push({ ...candidate, score: 8 + order })
+    else if (candidate.gap < 0.005 && candidate.name >= settings.name && isInTime)
       pairs.push({ ...candidate, score: 6 + order })
     else if (candidate.share <= settings.discount && candidate.name >= settings.discountName && isInTime)
       pairs.push({ ...candidate, score: 4 + order })
