@@ -6,7 +6,7 @@ const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
 /** Longer tokens are refused unparsed: the largest double has 309 digits, and BigInt is slow for long texts. */
 const maxDigits = 400
 
-/** Returns the first number that `JSON.parse` would change: a whole number beyond 2^53, or one that overflows. At most 40 digits of it. */
+/** Returns the first number that `JSON.parse` would change (a whole number beyond 2^53, an overflow), cut to 40 characters. */
 export function findInexactNumber(json: string): string | undefined {
   if (!maybeInexact.test(json)) return undefined
   for (const [token] of json.matchAll(stringOrNumber)) {

@@ -37,7 +37,7 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  /** Sends a request, its body in one piece or several. Returns status, headers, declared length and bytes (with `isCounted` only their number). */
+  /** Sends a request. Returns status, headers, declared length and the body's bytes; with `isCounted`, only their number. */
   async send(head, body, { isCounted = false, isHead = false } = {}) {
     this.#socket.cork()
     this.#socket.write(head)
@@ -104,7 +104,7 @@ export async function sendAlone(port, request) {
   return send(connection, request).finally(() => connection.close())
 }
 
-/** Runs clients that each send one request after another; returns calls per second, and processor time per call for each part of the server. */
+/** Runs clients that each send one request after another. Returns calls per second, and processor ms per call and part. */
 export async function rate(
   { port, ports = [port], processorSeconds, parts = [processorSeconds] },
   clients,
@@ -142,7 +142,7 @@ const smallBytes = 8 * 1024
 const randomContent = randomBytes(smallBytes)
 let number = 0
 
-/** Returns a function that makes uploads of `bytes` bytes. Their contents differ only in the first bytes, so that they are cheap to make. */
+/** Returns a function that makes uploads. Their contents differ only in the first bytes, so that they are cheap to make. */
 export function serviceUploads(project, key, bytes = smallBytes) {
   const rest = Buffer.from(randomBytes(bytes - 3).toString('base64'), 'latin1')
   return () => {

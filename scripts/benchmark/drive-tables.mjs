@@ -3,7 +3,7 @@
 import { processorRows, rows, writeBackRows } from './drive-workloads.mjs'
 import { median, secondsCell, tableOf } from './table.mjs'
 
-/** Returns the medians by delay, row and column of `samples` ({delayMs, column, row, value}); a text if most rounds gave no number. */
+/** Returns the medians of `samples` ({delayMs, column, row, value}) by delay, row and column; a text if most are no numbers. */
 export function mediansOf(samples) {
   const all = new Map()
   for (const sample of samples) {

@@ -49,7 +49,7 @@ export function processTree(pid) {
   }
 }
 
-/** Returns sums over `pids`: `peakBytes`: peak resident memory; `residentBytes`: now; `cpuSeconds`: user and system time, with `withEnded` also of ended children. */
+/** Returns sums over `pids`: peak and current resident memory, processor seconds (`withEnded`: also those of ended children). */
 export function costsOf(pids, { withEnded = false } = {}) {
   const costs = { peakBytes: 0, residentBytes: 0, cpuSeconds: 0 }
   for (const pid of pids) {

@@ -25,7 +25,7 @@ export function startProxy(undo) {
   return {
     /** Returns a port that forwards to `targetPort`. `isSplit`: half the delay in each direction, else all of it to the server. */
     open: async (targetPort, { isSplit = false } = {}) => (await ask({ open: targetPort, isSplit })).port,
-    /** Sets the delay in ms, and the rate in Mbit/s each way for all connections together (absent: no limit). For new connections. */
+    /** Sets the delay (ms) and the rate (Mbit/s each way, for all connections together; absent: no limit) of new connections. */
     setLink: ({ delayMs, megabits }) => ask({ delayMs, megabits }),
   }
 }

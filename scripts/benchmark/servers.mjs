@@ -16,7 +16,7 @@ export function cliOf(root = thisTree) {
   return join(root, 'dist/cli/main.js')
 }
 
-/** Starts a service in `folder` and creates `projects`; returns when it listens. `place`: options of a shared store; default: the embedded store. */
+/** Starts a service with `projects`; returns when it listens. `place`: options of a shared store; default: the embedded one. */
 export async function startService(folder, { root, place, projects = ['bench', 'other'], env = {} } = {}) {
   const dataDir = join(folder, 'service')
   const secure = tls === undefined ? [] : ['--cert', join(tls, 'cert.pem'), '--key', join(tls, 'key.pem')]

@@ -1,4 +1,4 @@
-// Comparison of the service and `rclone serve webdav`: requests per second with 1 and 64 clients, MB per second of a large document.
+// Comparison of the service and `rclone serve webdav`: requests per second with 1 and 64 clients, MB/s of a large document.
 // Also measures how long other clients wait during long operations of the service.
 
 import { randomBytes } from 'node:crypto'

@@ -14,7 +14,7 @@ async function compareDoors({ work, undo, isQuick, rounds }) {
   undo.push(service.stop)
   const rclone = await startRclone(work)
   if (rclone !== undefined) undo.push(rclone.stop)
-  // Before docmount starts, because it caches listings for 30 s. For rclone by its own server, which would not notice other changes.
+  // Made before docmount starts, because it caches listings for 30 s; for rclone through its server, which caches, too.
   await giveListing(listed, service, rclone)
   const docmount = await startWebdav(work, service)
   undo.push(docmount.stop)

@@ -11,7 +11,7 @@ export interface BandwidthOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<unknown>
 }
 
-/** One per direction and client: shared by all uploads, or by all downloads and other responses. */
+/** One per direction and client: shared by all uploads, or by all downloads. */
 export class Bandwidth {
   readonly #bytesPerMs: number
   readonly #pieceBytes: number
@@ -27,7 +27,7 @@ export class Bandwidth {
     this.#wait = options.wait
   }
 
-  /** Yields the same bytes in pieces, none earlier than the limit allows. `onPiece` is called before each. Throws the signal's reason. */
+  /** Yields the same bytes, in pieces when the limit allows. Calls `onPiece` before each. Throws the signal's reason. */
   async *pace(
     chunks: AsyncIterable<Uint8Array>,
     signal: AbortSignal,

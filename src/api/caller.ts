@@ -20,7 +20,7 @@ import type { Log } from '../log.ts'
 export interface RequestBody {
   /** Bytes, sent as Content-Length. */
   readonly length: number
-  /** Returns the content. It calls `onProgress` whenever the connection took a piece, and stops when `signal` aborts: the attempt ended. */
+  /** Returns the content, which calls `onProgress` for each piece sent, and stops when `signal` aborts: the attempt ended. */
   open(signal: AbortSignal, onProgress: () => void): string | AsyncIterable<Uint8Array>
 }
 

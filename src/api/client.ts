@@ -46,7 +46,7 @@ export interface Client {
   close(): Promise<void>
 }
 
-/** Returns a client, which connects at its first call. Throws InputError for a bad base URL, SettingError for bad network settings. */
+/** Returns a client, which connects at its first call. Throws InputError (base URL), SettingError (network settings). */
 export function createClient(options: ClientOptions): Client {
   const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest, bytesPerSecond } = options
   const { world = realWorld() } = options

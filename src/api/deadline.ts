@@ -64,7 +64,7 @@ export class Deadline {
     this.#clock.clear(this.#timer)
   }
 
-  /** Returns the error for a call that failed with `error`: the parent signal's reason, NetworkError "deadline", or `error` itself. */
+  /** Returns the error for a call that failed with `error`: the abort's reason, NetworkError "deadline", or `error` itself. */
   explain(call: CallDescription, error: unknown): unknown {
     const aborted = this.#abortedParent
     if (aborted !== undefined) return aborted.reason

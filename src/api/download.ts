@@ -92,7 +92,7 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
   }
 }
 
-/** Returns the requested bytes of the body. Frees the connection at the end, also if it is closed before its first byte was read. */
+/** Returns the requested bytes of the body. Frees the connection at the end, also if it is closed before its first read. */
 function chunksOf(
   call: CallDescription,
   answer: Answer,

@@ -16,7 +16,7 @@ export async function startOfAudio(content: ReadableContent): Promise<number> {
   return at
 }
 
-/** Returns the length of the ID3v2 tag with this header, in bytes; 0 if it is no tag. Its size field is four bytes of seven bits. */
+/** Returns the length in bytes of the ID3v2 tag with this header; 0 if it is none. Its size field has four times seven bits. */
 function tagBytes(header: Buffer): number {
   const [version = 0, revision = 0] = header.subarray(3)
   const sizes = header.subarray(6)

@@ -74,7 +74,7 @@ class Sectors {
     return this.#number(table, sector % this.#perSector)
   }
 
-  /** Returns the sector that holds part `index` of the allocation table. The first 109 are listed in the header, others in a chain. */
+  /** Returns the sector with part `index` of the allocation table. The header lists the first 109, a chain lists the others. */
   async #tableSector(index: number): Promise<number> {
     if (index < firstTable.count) return this.#header.readUInt32LE(firstTable.at + index * 4)
     const perSector = this.#perSector - 1

@@ -16,7 +16,7 @@ export function projectTarget(project: string, rest: string): string {
   return `/projects/${encodeSegment(project, 'project name')}${rest}`
 }
 
-/** Returns one path segment of a URL, encoded. Throws InputError for "", "." and "..", which would change the path; `what` names it. */
+/** Returns a path segment, encoded. Throws InputError for "", "." and "..", which would change the path; `what` names it. */
 export function encodeSegment(text: string, what: string): string {
   if (text === '' || text === '.' || text === '..')
     throw new InputError(`${JSON.stringify(text)} is not a ${what}`)

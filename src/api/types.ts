@@ -125,8 +125,8 @@ export interface Download {
   /** Strong or weak ETag, as sent. */
   readonly etag: string | undefined
   /**
-   * Bytes. Iterate to the end, or call the iterator's `return`: until then a connection is taken. An empty chunk means progress only.
-   * Throws NetworkError.
+   * Bytes. A connection is taken until they are read to their end, or the iterator's `return` is called. An empty chunk only
+   * means progress. Throws NetworkError.
    */
   readonly chunks: AsyncIterable<Uint8Array>
 }

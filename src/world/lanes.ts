@@ -12,29 +12,30 @@ interface Waiter {
 }
 
 export class Lanes implements Connections {
-  readonly #most: number
-  readonly #make: () => Client
+  readonly #maxLanes: number
+  readonly #connect: () => Client
   /** All lanes but the retired ones. */
   #lanes = new Set<Client>()
+  /** Lanes that finish their requests and take no more (see `renew`). */
   readonly #retired = new Set<Client>()
   #idle: Client[] = []
   readonly #waiting = new Set<Waiter>()
   #isClosed = false
 
-  constructor(most: number, make: () => Client) {
-    this.#most = most
-    this.#make = make
+  constructor(maxLanes: number, connect: () => Client) {
+    this.#maxLanes = maxLanes
+    this.#connect = connect
   }
 
   async request(request: Request): Promise<Response> {
-    const lane = await this.#take(request.signal)
+    const lane = await this.#acquire(request.signal)
     const { body, whenNotRead } = watchedBody(request.body ?? null)
     return whenRead(lane.request({ ...request, body }), () => whenNotRead(() => this.#giveBack(lane)))
   }
 
   together(first: Request, second: Request): { first: Promise<Response>; second: Promise<Response> } {
     let left = 2
-    const taken = this.#take(second.signal).then((lane) => {
+    const taken = this.#acquire(second.signal).then((lane) => {
       lane.pipelining = 2
       const giveBack = (): void => {
         left--
@@ -73,7 +74,7 @@ export class Lanes implements Connections {
     await Promise.all([...this.#lanes, ...this.#retired].map((lane) => lane.destroy()))
   }
 
-  #take(signal: AbortSignal): Promise<Client> {
+  #acquire(signal: AbortSignal): Promise<Client> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => waiter.fail(signal.reason as Error)
       const waiter: Waiter = {
@@ -97,13 +98,13 @@ export class Lanes implements Connections {
   }
 
   #serve(waiter: Waiter): void {
-    const lane = this.#idle.pop() ?? (this.#lanes.size < this.#most ? this.#open() : undefined)
+    const lane = this.#idle.pop() ?? (this.#lanes.size < this.#maxLanes ? this.#open() : undefined)
     if (lane === undefined) this.#waiting.add(waiter)
     else waiter.take(lane)
   }
 
   #open(): Client {
-    const lane = this.#make()
+    const lane = this.#connect()
     this.#lanes.add(lane)
     return lane
   }

@@ -33,7 +33,7 @@ export function bodyLengthOf(answer: Answer): number | undefined {
 }
 
 export interface Transport {
-  /** Sends a request to the service; its headers may contain the key. Throws NetworkError, and errors of the request body's source. */
+  /** Sends a request to the service; its headers may contain the key. Throws NetworkError, and errors of the body's source. */
   callService(request: TransportRequest): Promise<Answer>
   /**
    * Sends two requests to the service at once, in this order and on one connection, each at most once: DELETE and PUT of a

@@ -6,7 +6,7 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import * as tls from 'node:tls'
 import { SettingError } from './setting-error.ts'
 
-/** Returns Node's authorities and those in `caFile`; undefined without a file: Node's default. Throws SettingError for a bad file. */
+/** Returns Node's authorities and those in `caFile`; undefined (Node's default) without a file. Throws SettingError. */
 export function trustWith(caFile: string | undefined): SecureContext | undefined {
   if (caFile === undefined) return undefined
   let text: string

@@ -30,7 +30,7 @@ const cutter =
   'open(my $disk, "<", $ARGV[0]) or die "$!"; kill(9, $ARGV[1]) or die "kill: $!"; ' +
   'my $how = pack("L", 2); ioctl($disk, 0x8004587d, $how) or die "shutdown: $!"'
 
-/** Makes the disk in the file `image` and mounts it at `folder`. `commitSec`: ext4's interval for writing data that is not synced. */
+/** Makes the disk in the file `image`, mounted at `folder`. `commitSec`: seconds until ext4 writes data that is not synced. */
 export async function makeCutDisk(image: string, folder: string, commitSec: number): Promise<CutDisk> {
   const file = await open(image, 'w')
   await file.truncate(diskBytes)

@@ -2,7 +2,7 @@
 
 import type { Step, Story } from '../setup/documented-stories.ts'
 
-/** Node program that runs a command line at a terminal and answers its questions. Arguments: the line, then questions and answers. */
+/** Node program that runs a command line at a terminal and answers its questions. Arguments: line, question, answer, … */
 const answerer = `
 const [line, ...todo] = process.argv.slice(2)
 const terminal = require('node:child_process').spawn('script', ['-qefc', line, '/dev/null'], {

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Resolves with the first result of `check` that is neither undefined nor false. Throws after `limitMs`; `what` is in the message. */
+/** Returns the first result of `check` that is neither undefined nor false. Throws after `limitMs`, with `what` in the message. */
 export async function waitUntil<T>(
   what: string,
   check: () => T | undefined | false | Promise<T | undefined | false>,

@@ -37,7 +37,7 @@ export const docmount = {
     }
   },
 
-  /** Mounts with the program of a work tree. Cache and state stay in `folder` after an unmount. `flavour`: undefined or 'write-back'. */
+  /** Mounts with a work tree's program. Cache and state stay in `folder` after an unmount. `flavour`: undefined or 'write-back'. */
   async mount({ mountpoint, folder, server, flavour, root, undo }) {
     await mkdir(mountpoint, { recursive: true })
     const nodeOptions = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []

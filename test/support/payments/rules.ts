@@ -8,7 +8,7 @@ import type { Statement } from './statement.ts'
 
 const likeness = (a: string, b: string): number => 1 - distance(a, b) / Math.max(a.length, b.length, 1)
 
-/** Returns the best likeness (0 … 1) of the whole names, their beginnings (banks cut names), and their sorted words. Ignores legal forms. */
+/** Returns the best likeness (0 … 1) of names, their beginnings (banks cut names) and sorted words, without legal forms. */
 function nameLikeness(a: string, b: string): number {
   const bare = (name: string): string =>
     plain(name)
