@@ -1,6 +1,6 @@
 // A wait that can be given up while the work behind it goes on.
 
-/** Settles as `promise` does; rejects with the signal's reason as soon as that is aborted. */
+/** Resolves or rejects as `promise` does; rejects with the signal's reason as soon as that is aborted. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => {})
