@@ -25,7 +25,7 @@ export function optionFromEnvironment(
 }
 
 /** Throws a UsageError if the variable of a switch says neither yes nor no: commander would take it for yes. */
-export function checkSwitches(command: Command): void {
+export function checkSwitchVariables(command: Command): void {
   for (const option of command.options) {
     const value = option.envVar === undefined ? undefined : process.env[option.envVar]
     if (!option.isBoolean() || value === undefined || yesWords.has(value.toLowerCase())) continue
@@ -37,7 +37,7 @@ export function checkSwitches(command: Command): void {
 const fromKubernetes = /^(?:SERVICE_(?:HOST|PORT)|PORT)(?:_|$)/
 
 /** Throws a UsageError for a variable with this prefix that belongs to no option: a misspelt setting must not be ignored. */
-export function checkNames(prefix: string, command: Command): void {
+export function refuseUnknownVariables(prefix: string, command: Command): void {
   const known = new Set(command.options.map((option) => variableOf(prefix, option)))
   const isKubernetes = (name: string): boolean => fromKubernetes.test(name.slice(prefix.length))
   const unknown = Object.keys(process.env).find(

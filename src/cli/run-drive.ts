@@ -6,7 +6,7 @@ import { backgroundVariable, notifyStarter } from '../daemon/background-start.ts
 import { CommandError } from './command-error.ts'
 import { findLeftFolders } from '../daemon/left-behind.ts'
 import type { MountPlan } from '../daemon/mount-plan.ts'
-import { checkOpenFiles } from '../daemon/open-files.ts'
+import { checkOpenFileLimit } from '../daemon/open-files.ts'
 import type { StartSessionOptions } from '../daemon/start-session.ts'
 import { setSystemdStatus } from '../daemon/systemd-notify.ts'
 import { liveDriveOf } from '../daemon/evict-stale-daemon.ts'
@@ -39,7 +39,7 @@ export interface DriveCommandOptions {
   readonly tables?: boolean
   readonly bwlimit?: number | undefined
   readonly notify: boolean
-  /** True: without a limit. */
+  /** How long the start waits for a service that does not answer (ms); true: without a limit. */
   readonly wait?: number | true
   readonly log?: string
   readonly verbose?: boolean
@@ -57,12 +57,12 @@ export interface DriveCommand {
   plan(configuration: Configuration): Promise<MountPlan>
 }
 
-/** Starts a drive in the background, or is its daemon. Sets the exit code; throws the error that stopped the start. */
+/** Starts a drive in the background, or is its daemon. Throws the error that stopped the start. */
 export async function runDrive(options: DriveCommandOptions, command: DriveCommand): Promise<void> {
   const isBackgroundDaemon = process.env[backgroundVariable] === '1' && process.send !== undefined
   let plan: MountPlan | undefined
   try {
-    await checkOpenFiles()
+    await checkOpenFileLimit()
     const configuration = await readConfiguration(command.project)
     plan = await command.plan(configuration)
     if (configuration.key === undefined) throw new CommandError(noKeyMessage)

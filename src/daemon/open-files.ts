@@ -13,7 +13,7 @@ export async function openFilesAllowed(): Promise<number | undefined> {
 }
 
 /** Throws a DaemonError if the limit is too low for a drive. */
-export async function checkOpenFiles(): Promise<void> {
+export async function checkOpenFileLimit(): Promise<void> {
   const allowed = await openFilesAllowed()
   if (allowed === undefined || allowed >= fewestOpenFiles) return
   throw new DaemonError(

@@ -59,6 +59,7 @@ async function open(
   }
   let drive = await mountDrive(mountOptions)
   undo.push(() => drive.unmount())
+  // Makes the calls at the mount, as `user`: this process is the service, and never waits for the mount.
   const agent = startAgent(user)
   undo.push(async () => agent.stop())
   const door: MountDoor = {

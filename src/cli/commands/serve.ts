@@ -7,8 +7,8 @@ import { parseDurationMs, parseLifetimeMs, parseSizeBytes } from '../durations.t
 import { addDatabaseOptions } from '../database-options.ts'
 import { addLimit, describeLimits, mergeLimits } from '../limits-option.ts'
 import {
-  checkNames,
-  checkSwitches,
+  refuseUnknownVariables,
+  checkSwitchVariables,
   listFromEnvironment,
   optionFromEnvironment,
 } from '../option-environment.ts'
@@ -105,8 +105,8 @@ export function register(program: Command): void {
     .configureHelp({ optionDescription: (option) => option.description })
     .addHelpText('after', help)
     .action(async (options: Partial<ServeOptions>) => {
-      checkSwitches(serve)
-      checkNames('DOCMOUNT_SERVE_', serve)
+      checkSwitchVariables(serve)
+      refuseUnknownVariables('DOCMOUNT_SERVE_', serve)
       const fromEnvironment = (name: string): string[] => listFromEnvironment(`DOCMOUNT_SERVE_${name}`)
       const limits = limitsOf(fromEnvironment('LIMIT'))
       const { runServe } = await import('../run-serve.ts')
@@ -165,6 +165,7 @@ function collect(name: string, names: readonly string[] = []): string[] {
   return [...names, name]
 }
 
+/** Breaks lines of 60 to 90 characters at the two spaces that `describeLimits` puts between limits. */
 function wrap(text: string, indent: string): string {
   return text.replaceAll(/(.{60,90}?) {2}/g, `$1\n${indent}`)
 }

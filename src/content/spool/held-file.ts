@@ -4,7 +4,8 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Disk } from '../../world/disk.ts'
 
-const copiedBytes = 576 * 1024
+/** Bytes that are read and written in one call. */
+const pieceBytes = 576 * 1024
 
 export interface HeldFileOptions {
   readonly path: string
@@ -23,7 +24,7 @@ export class HeldFile {
   #fd: number | undefined
   /** The state folder could not be written when it was opened last. */
   #isReadOnly = false
-  /** Of a file that was taken away, while somebody reads it. */
+  /** Descriptors that were replaced; closed when the last operation on them ends. */
   #former: number[] = []
   /** Operations under way on the descriptor. */
   #users = 0
@@ -65,7 +66,7 @@ export class HeldFile {
     }
   }
 
-  /** Throws EPERM or EROFS where it still may only be read. */
+  /** Opens it again for writing if it is open for reading only. Throws EPERM or EROFS if it still may not be written. */
   checkWritable(): void {
     if (!this.#isReadOnly || this.#fd === undefined) return
     const former = this.#fd
@@ -79,7 +80,7 @@ export class HeldFile {
     return this.#fd !== undefined
   }
 
-  /** True where the file at its path is the one that is held; where none is, where there is one. */
+  /** True if the file at the path is the one that is held; without a descriptor, if any file is there. */
   get isInPlace(): boolean {
     const { path } = this.#options
     if (this.#fd === undefined) return this.#disk.existsSync(path)
@@ -94,8 +95,8 @@ export class HeldFile {
   }
 
   /**
-   * Back at its path, where it was taken away and is held, or the journal has it. True where it is another file now, of which
-   * nothing is on disk. Throws what the disk says, EIO where it is gone.
+   * Writes the file again at its path if it was taken away, from what is held or what the journal has. Returns true if it is a new file
+   * now, which is not synced yet. Throws the disk's error; EIO if nothing of it is left.
    */
   putBack(bytes: number): boolean {
     if (this.isInPlace) return false
@@ -152,7 +153,7 @@ function isKeptFromWriting(error: unknown): boolean {
 
 /** In one turn, so that nothing is written meanwhile. */
 function copyAll(from: number, to: number, size: number, disk: Disk): void {
-  const piece = Buffer.allocUnsafe(Math.min(size, copiedBytes))
+  const piece = Buffer.allocUnsafe(Math.min(size, pieceBytes))
   for (let at = 0; at < size;) {
     const bytes = disk.readSync(from, piece, 0, piece.length, at)
     if (bytes === 0) return

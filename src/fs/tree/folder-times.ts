@@ -15,9 +15,9 @@ interface Times {
 }
 
 export class FolderTimes {
-  /** Of folders without a node, by path. */
+  /** Times of folders without a node, by path. */
   readonly #gone: LRUCache<string, Times>
-  /** Of the one that was forgotten last: no folder shows less from then on. */
+  /** Latest ctime of the folders that were forgotten for want of space: one that is not remembered starts with it, and never goes back. */
   #floor: Time | undefined
 
   constructor(limit: number = mostFolders) {

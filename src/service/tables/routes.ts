@@ -1,4 +1,4 @@
-// Tables, tasks, forwarding and reconciliation: all routes of the interface under /projects/{project_name}/tables.
+// Tables, their documents, tasks, forwarding and reconciliation: all routes of the interface under /projects/{project_name}/tables.
 
 import type { FastifyInstance } from 'fastify'
 import type { ServiceContext } from '../context.ts'
@@ -10,5 +10,6 @@ import { registerTableRoutes } from './table-routes.ts'
 export async function registerTables(scope: FastifyInstance, context: ServiceContext): Promise<void> {
   registerTableRoutes(scope, context)
   registerReconcileRoutes(scope, context)
+  // In a scope of its own: only this route takes the bodies of uploads.
   await scope.register(async (uploads) => registerStorageRoute(uploads, context))
 }

@@ -28,14 +28,15 @@ export class Contents {
   }
 
   /**
-   * In the place of one that is to be removed, where there is one: an update writes a page or two, where a delete and an insert give
-   * pages back and take them again, each with the lists that tell of it.
+   * Saves the bytes in the row of a content that is to be removed, if there is one: an update writes a page or two, a delete and an insert
+   * also write the lists of free pages.
    */
   save(spool: string, bytes: Uint8Array): void {
     this.#db.transaction(() => {
       this.#keep(spool)
       const [place] = this.#forgotten
       if (place === undefined || !this.#put(place, spool, bytes)) this.#db.save('content', { spool, bytes })
+      // Removals that `forget` put off are part of the same transaction.
       this.#db.catchUp()
     })
   }
@@ -52,7 +53,7 @@ export class Contents {
     if (this.#forgotten.delete(spool)) this.#db.onRollback(() => this.#forgotten.add(spool))
   }
 
-  /** Runs `undo` where the transaction under way is rolled back: for who knows what is in here. */
+  /** Runs `undo` if the transaction under way is rolled back: for a caller that keeps a record of its own of what this table has. */
   onRollback(undo: () => void): void {
     this.#db.onRollback(undo)
   }
