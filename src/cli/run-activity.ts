@@ -1,6 +1,7 @@
 // Implements `docmount activity`. It reads the drive's activity file only, so it also works while the drive hangs.
 
 import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Activity, activityFile, parseActivity } from '../daemon/activity.ts'
 import { activityText } from '../daemon/activity-text.ts'
 import { CommandError } from './command-error.ts'
@@ -9,6 +10,8 @@ import { printable, printableJson } from '../printable.ts'
 import { findDrive } from './find-drive.ts'
 import { localTime } from './local-time.ts'
 import { showLines } from './run-log.ts'
+
+const pollMs = 200
 
 export async function runActivity(
   path: string | undefined,
@@ -27,7 +30,9 @@ export async function runActivity(
   }
   // Older changes are in FILE.1.
   if (existsSync(`${file}.1`)) await showLines(`${file}.1`, { mostBytes: Infinity, isFollowing: false }, show)
-  await showLines(file, { mostBytes: Infinity, isFollowing }, show)
+  // The file is made by the drive's first change.
+  while (isFollowing && !existsSync(file)) await sleep(pollMs)
+  if (existsSync(file)) await showLines(file, { mostBytes: Infinity, isFollowing }, show)
 }
 
 function concerns({ path, from, copy }: Activity, folder: string): boolean {

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Change } from '../fs/change.ts'
 import { LogFile } from './log-file.ts'
 import { xdgFolder } from './xdg.ts'
@@ -20,26 +20,35 @@ export function activityFile(id: string): string {
   return join(xdgFolder('state'), 'activity', `${id}.jsonl`)
 }
 
-/** Writes changes down, and never fails: a disk that is full must not end the drive. */
+/** Writes changes down. Never throws: a disk that is full must not end the drive. */
 export class ActivityWriter {
-  readonly #file: LogFile | undefined
+  readonly #id: string
+  /** Opened at the first change: a drive that did nothing leaves nothing. */
+  #file: LogFile | undefined
 
   constructor(id: string) {
-    try {
-      mkdirSync(join(xdgFolder('state'), 'activity'), { recursive: true, mode: 0o700 })
-      this.#file = new LogFile(activityFile(id), { limitBytes })
-    } catch {
-      // The drive works without it.
-    }
+    this.#id = id
   }
 
   add(change: Change): void {
     const activity: Activity = { at: new Date().toISOString(), ...change }
-    this.#file?.write(`${JSON.stringify(activity)}\n`)
+    try {
+      this.#file ??= this.#open()
+    } catch {
+      // The drive works without it; the next change tries again.
+      return
+    }
+    this.#file.write(`${JSON.stringify(activity)}\n`)
   }
 
   close(): void {
     this.#file?.close()
+  }
+
+  #open(): LogFile {
+    const file = activityFile(this.#id)
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    return new LogFile(file, { limitBytes })
   }
 }
 

@@ -62,7 +62,9 @@ function describeSocketError(error: Error, signal: AbortSignal | undefined): Err
   const { code } = error as NodeJS.ErrnoException
   if (signal?.aborted === true) {
     const reason: unknown = signal.reason
-    return reason instanceof DaemonError ? reason : new DaemonError('it took too long', { cause: error })
+    // A reason that somebody gave; timeouts and plain aborts are DOMExceptions.
+    if (reason instanceof Error && !(reason instanceof DOMException)) return reason
+    return new DaemonError('it took too long', { cause: error })
   }
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {
     return new DaemonError('nobody listens at its control socket', { cause: error })

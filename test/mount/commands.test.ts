@@ -107,6 +107,7 @@ describe.skipIf(whyNoFuse() !== undefined)('link', () => {
 describe.skipIf(whyNoFuse() !== undefined)('activity', () => {
   test('tells what became of each change, also after the next mount, and of one folder alone', async () => {
     const drive = await desk.mount('drive')
+    expect(await desk.docmount('activity', drive)).toMatchObject({ code: 0, stdout: '', stderr: '' })
     await mkdir(join(drive, 'in'))
     await desk.save(join(drive, 'in/a.txt'), 'four')
     await desk.save(join(drive, 'in/a.txt'), 'longer')
