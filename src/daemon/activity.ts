@@ -1,7 +1,6 @@
 // A drive's activity: a line for each change, in a file that outlasts the drive. Bounded as a log is; read without the daemon.
 
 import { mkdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Change } from '../fs/change.ts'
 import { LogFile } from './log-file.ts'
@@ -50,17 +49,6 @@ export class ActivityWriter {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     return new LogFile(file, { limitBytes })
   }
-}
-
-/** The latest changes, oldest first; none where no file is there. */
-export async function latestActivity(id: string, count: number): Promise<readonly Activity[]> {
-  const file = activityFile(id)
-  const texts = await Promise.all([`${file}.1`, file].map((each) => readFile(each, 'utf8').catch(() => '')))
-  return texts
-    .join('')
-    .split('\n')
-    .flatMap((line) => parseActivity(line) ?? [])
-    .slice(-count)
 }
 
 /** Undefined for a line that was cut off. */

@@ -217,7 +217,7 @@ export interface Notifier {
   attributesChanged(ino: number): void
   /** Content changed (attributes too); of a folder: its listing. */
   contentChanged(ino: number): void
-  /** The name is about to stand for something else, or to go. The function it returns is called after `entryChanged`. */
+  /** The name is about to stand for something else, or to go. Returns the `entryChanged` to be called once it does. */
   entryChanging(parent: number, name: string): () => void
   /** The name now stands for something else, appeared or is gone. */
   entryChanged(parent: number, name: string): void

@@ -10,20 +10,25 @@ const mostLines = 60
 export async function logTail(logFile: string | undefined): Promise<readonly string[]> {
   if (logFile === undefined) return ['this drive logs into no file: see where it was started']
   try {
-    await using file = await open(logFile)
-    const { size } = await file.stat()
-    const from = Math.max(0, size - tailBytes)
-    const bytes = Buffer.alloc(size - from)
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, from)
-    const lines = bytes.toString('utf8', 0, bytesRead).split('\n')
-    if (from > 0) lines.shift()
-    return lines
-      .filter((line) => line !== '')
-      .slice(-mostLines)
-      .map(readable)
+    return (await lastLines(logFile, { mostBytes: tailBytes, mostLines })).map(readable)
   } catch (error) {
     return [`${logFile} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`]
   }
+}
+
+/** Resolves with the complete lines, oldest first, in the last `mostBytes` of a file. Rejects with the system's error. */
+export async function lastLines(
+  path: string,
+  { mostBytes, mostLines: count }: { mostBytes: number; mostLines: number },
+): Promise<readonly string[]> {
+  await using file = await open(path)
+  const { size } = await file.stat()
+  const from = Math.max(0, size - mostBytes)
+  const bytes = Buffer.alloc(size - from)
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, from)
+  const lines = bytes.toString('utf8', 0, bytesRead).split('\n')
+  if (from > 0) lines.shift()
+  return lines.filter((line) => line !== '').slice(-count)
 }
 
 function readable(line: string): string {

@@ -2,12 +2,12 @@
 // touches a mount.
 
 import { createHash } from 'node:crypto'
-import { type Activity, latestActivity } from '../daemon/activity.ts'
+import { type Activity, activityFile, parseActivity } from '../daemon/activity.ts'
 import { ask } from '../daemon/control-client.ts'
 import type { MountStatus, TablesAnswer } from '../daemon/control-protocol.ts'
 import { findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
 import type { CacheStatus } from '../fs/pins/pin-status.ts'
-import { logTail } from './log-tail.ts'
+import { lastLines, logTail } from './log-tail.ts'
 import { Rates } from './rates.ts'
 
 export interface DriveData {
@@ -80,7 +80,7 @@ export class PageDataReader {
     const rates = this.#rates.get(id) ?? new Rates()
     this.#rates.set(id, rates)
     const log = await logTail(record?.logFile)
-    const activity = record === undefined ? [] : await latestActivity(record.id, shownChanges)
+    const activity = record === undefined ? [] : await latestActivity(record.id)
     const data = {
       id, mountpoint, log, activity, rates,
       status: undefined, problem: undefined, cache: undefined, tables: undefined, tablesProblem: undefined,
@@ -138,4 +138,15 @@ async function tablesOf(socketPath: string): Promise<Pick<DriveData, 'tables' | 
   } catch (error) {
     return { tables: undefined, tablesProblem: (error as Error).message }
   }
+}
+
+/** Resolves with the latest changes, oldest first; none without a file. */
+async function latestActivity(id: string): Promise<readonly Activity[]> {
+  const file = activityFile(id)
+  // So many changes fit also where their paths are as long as paths may be.
+  const tailOf = (path: string): Promise<readonly string[]> =>
+    lastLines(path, { mostBytes: 128 * 1024, mostLines: shownChanges }).catch(() => [])
+  const lines = await tailOf(file)
+  const older = lines.length < shownChanges ? await tailOf(`${file}.1`) : []
+  return [...older, ...lines].slice(-shownChanges).flatMap((line) => parseActivity(line) ?? [])
 }

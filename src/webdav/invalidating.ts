@@ -31,12 +31,11 @@ export function invalidating(inner: Operations, notifier: Notifier): Operations 
     change: () => Promise<void> | void,
   ): Promise<void> {
     const ino = await find(parent, name, caller)
-    const end = notifier.entryChanging(parent, name)
+    const entryChanged = notifier.entryChanging(parent, name)
     try {
       await change()
     } finally {
-      notifier.entryChanged(parent, name)
-      end()
+      entryChanged()
       if (ino !== undefined) {
         notifier.attributesChanged(ino)
         inner.forget(ino, 1)

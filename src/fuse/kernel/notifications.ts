@@ -35,7 +35,11 @@ export class Notifications implements Notifier {
   }
 
   entryChanging(parent: number, name: string): () => void {
-    return this.#unheard.begin(parent, name)
+    const end = this.#unheard.begin(parent, name)
+    return () => {
+      this.entryChanged(parent, name)
+      end()
+    }
   }
 
   entryChanged(parent: number, name: string): void {

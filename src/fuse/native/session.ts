@@ -49,7 +49,7 @@ export class NativeSession {
     return {
       attributesChanged() {},
       contentChanged() {},
-      entryChanging: () => () => {},
+      entryChanging: (parent, name) => () => this.names.drop(parent, name),
       entryChanged: (parent, name) => this.names.drop(parent, name),
       // Not needed: the name cache has references on few nodes.
       async letGo() {},
