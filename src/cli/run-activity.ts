@@ -31,7 +31,7 @@ export async function runActivity(
   // Older changes are in FILE.1.
   if (existsSync(`${file}.1`)) await showLines(`${file}.1`, { mostBytes: Infinity, isFollowing: false }, show)
   // The file is made by the drive's first change.
-  while (isFollowing && !existsSync(file)) await sleep(pollMs)
+  if (isFollowing) while (!existsSync(file)) await sleep(pollMs)
   if (existsSync(file)) await showLines(file, { mostBytes: Infinity, isFollowing }, show)
 }
 

@@ -17,6 +17,7 @@ export interface HeldDrive extends AsyncDisposable {
   readonly testService: TestService
   readonly fileSystem: () => FileSystem
   readonly calls: () => Calls
+  readonly stateDir: () => string
   /** Uploads to these paths are not sent until `release`. */
   hold(...paths: string[]): void
   /** Uploads to this path are sent, but do not return until `release`, even if their caller aborts them. */
@@ -141,6 +142,7 @@ export async function openHeld(
     testService,
     fileSystem: () => fileSystem,
     calls: () => calls,
+    stateDir: () => stateDir,
     hold(...paths) {
       for (const path of paths) hold(path, 'upload')
     },

@@ -5,6 +5,7 @@ import type { Job } from '../../content/commit/job.ts'
 import type { QueueEvent } from '../../content/commit/queue-event.ts'
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
+import type { Journal } from '../../content/spool/journal.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { ConflictCopies } from '../attention/conflict-copies.ts'
 import type { PathDepth } from '../tree/path-depth.ts'
@@ -44,6 +45,7 @@ interface ConflictParts extends RefusedParts {
 type ReplacedParts = LeftParts & MoveDetachedParts
 
 interface LandParts extends RememberParts {
+  readonly journal: Journal
   readonly tree: Tree
   readonly clock: Clock
 }

@@ -1,9 +1,14 @@
 // Versions that the service has of this drive's earlier saves are told from another client's: none of our own is kept as theirs.
 
+import { cpSync } from 'node:fs'
+import { cp, rm } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 
 import { expect, it } from 'vitest'
+import { systemDisk } from '../../../src/world/disk.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 /** Ended with the answer still to come, which nobody hears any more; started again. */
@@ -102,6 +107,34 @@ it('a document renamed away and back, and a kill: without the service it is wher
   await drive.restartKilled()
   expect(await drive.calls().readdir('/d')).toEqual(['a.txt'])
   comesBack()
+})
+
+it('a save whose end was journaled at the moment of a kill, and another before the folder is listed: no conflict copy of our own', async () => {
+  let stateDir = ''
+  const copy = await makeTemporaryFolder()
+  /** Content goes from the spool to the cache once its end is journaled: a kill in the midst of that. */
+  const readSync: typeof systemDisk.readSync = (...call) => {
+    if (stateDir !== '')
+      cpSync(stateDir, copy.path, { recursive: true, filter: (path) => !/lock\.db|\.db-shm/.test(path) })
+    return systemDisk.readSync(...call)
+  }
+  await using drive = await openHeld(
+    { '/d/a.txt': 'older' },
+    { world: { ...realWorld(), disk: { ...systemDisk, readSync } } },
+  )
+  await drive.calls().readFile('/d/a.txt')
+  await drive.restart()
+  await drive.calls().readdir('/d')
+  await drive.calls().writeFile('/d/a.txt', 'first')
+  stateDir = drive.stateDir()
+  await drive.drain()
+  stateDir = ''
+  await drive.restart(async (dir) => {
+    await rm(dir, { recursive: true })
+    await cp(copy.path, dir, { recursive: true })
+  })
+  await copy.remove()
+  await savedWhileAway(drive, '/d')
 })
 
 /** `a.txt` is replaced while the service is away, which gets that and nothing else. */
