@@ -7,8 +7,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Failure, simulate, type SimulationFigures } from './simulation.ts'
+import { Failure, replayOf, simulate, type SimulationFigures, type SimulationOptions } from './simulation.ts'
 import { read, shortest, written } from './shortest.ts'
+import { sortsIn, type Sort } from './sorts-of-world.ts'
 
 const options = {
   seed: { type: 'string' },
@@ -20,6 +21,7 @@ const options = {
   stride: { type: 'string', default: '1' },
   shorten: { type: 'string', default: '60' },
   keep: { type: 'string' },
+  sorts: { type: 'string' },
   history: { type: 'boolean', default: false },
   'go-on': { type: 'boolean', default: false },
   shared: { type: 'boolean', default: false },
@@ -28,6 +30,8 @@ const options = {
 /** A process takes so many: libsql closes a file when its statements are collected, and only so many may be open. */
 const seedsOfAProcess = 200
 
+/** Of all worlds of this run; undefined: each draws its own. */
+let sorts: ReadonlySet<Sort> | undefined
 const values = given()
 
 /** Ends the process where the command line cannot be understood, in a line. */
@@ -38,6 +42,7 @@ function given(): ReturnType<typeof parseArgs<{ options: typeof options }>>['val
     for (const [name, text] of Object.entries({ seed, events, seeds, minutes, long, jobs, stride, shorten }))
       if (text !== undefined && (text === '' || !(Number(text) >= 0)))
         throw new Error(`--${name} takes a number, not '${text}'`)
+    sorts = values.sorts === undefined ? undefined : sortsIn(values.sorts)
     return values
   } catch (error) {
     const [line = ''] = (error as Error).message.split(/\.? To specify|\n/)
@@ -110,7 +115,8 @@ async function everySoManieth(seed: number): Promise<void> {
     .filter((name) => values[name])
     .map((name) => `--${name}`)
   const numbers = ['--events', values.events, '--long', values.long, '--shorten', values.shorten]
-  const rest = ['--stride', String(jobs), ...numbers, ...flags]
+  const named = values.sorts === undefined ? [] : ['--sorts', values.sorts]
+  const rest = ['--stride', String(jobs), ...numbers, ...named, ...flags]
   let left = Math.ceil(mostSeeds / jobs)
   for (let first = seed; left > 0; first += jobs * seedsOfAProcess) {
     const seeds = Math.min(left, seedsOfAProcess)
@@ -149,7 +155,7 @@ async function oneAfterAnother(): Promise<void> {
     const folder = join(root, String(++runs))
     mkdirSync(folder)
     try {
-      return await simulate({ seed, steps: stepsOf(seed), only: kept, isShared: values.shared, root: folder })
+      return await simulate({ ...worldOf(seed), only: kept, root: folder })
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -183,6 +189,10 @@ function stepsOf(seed: number): number {
   return oneInSoMany > 0 && seed % oneInSoMany === 0 ? longSteps : Number(values.events)
 }
 
+function worldOf(seed: number): Omit<SimulationOptions, 'root'> {
+  return { seed, steps: stepsOf(seed), isShared: values.shared, sorts }
+}
+
 function count(figures: SimulationFigures): void {
   total.events += figures.events
   total.operations += figures.operations
@@ -201,8 +211,7 @@ async function report(
 ): Promise<void> {
   const seconds = ((performance.now() - beganAt) / 1000).toFixed(1)
   console.error(`seed ${seed} fails after ${seconds} s, ${total.operations} operations: ${error.message}`)
-  const shared = values.shared ? ' --shared' : ''
-  const line = `scripts/simulate --history --seed ${seed} --events ${stepsOf(seed)}${shared}`
+  const line = `${replayOf(worldOf(seed))} --history`
   if (values.history) {
     console.error(error.history.join('\n'))
     return

@@ -35,7 +35,7 @@ import {
   troubles,
   type Trouble,
 } from './simulated-network.ts'
-import { isOfSort } from './sorts-of-world.ts'
+import { drawnSorts, type Sort } from './sorts-of-world.ts'
 import { someOf } from './swarm.ts'
 import { WatchedFolder, watchedFolder } from './watched-folder.ts'
 
@@ -67,6 +67,8 @@ export interface SimulationOptions {
   readonly only?: ReadonlySet<number> | undefined
   /** Another client works in a folder of its own and ours. */
   readonly isShared?: boolean | undefined
+  /** Drawn from the seed where absent. */
+  readonly sorts?: ReadonlySet<Sort> | undefined
   /** A real folder for the databases. */
   readonly root: string
 }
@@ -173,6 +175,17 @@ const keptLines = 100_000
 /** Characters of the history. */
 const hashedAtOnce = 10_000
 
+/** The command that runs this world again. */
+export function replayOf({
+  seed,
+  steps,
+  isShared,
+  sorts = drawnSorts(seed),
+}: Omit<SimulationOptions, 'root'>): string {
+  const shared = isShared === true ? ' --shared' : ''
+  return `scripts/simulate --seed ${seed} --events ${steps} --sorts '${[...sorts].join()}'${shared}`
+}
+
 export async function simulate(options: SimulationOptions): Promise<SimulationFigures> {
   const run = new Simulation(options)
   return run.run()
@@ -225,18 +238,18 @@ class Simulation {
 
   constructor(options: SimulationOptions) {
     this.#options = options
-    const { seed } = options
+    const { seed, sorts = drawnSorts(seed) } = options
     this.#world = chance(seed)
     this.#step = this.#world
     const events = this.#events
-    const isHeavy = isOfSort(seed, 'heavy')
-    const isWatched = isOfSort(seed, 'watches')
-    const tellsSeconds = isOfSort(seed, 'seconds')
-    const isHandedOn = isOfSort(seed, 'handsOn')
-    const isOnItsWay = isOfSort(seed, 'onItsWay')
+    const isHeavy = sorts.has('heavy')
+    const isWatched = sorts.has('watches')
+    const tellsSeconds = sorts.has('seconds')
+    const isHandedOn = sorts.has('handsOn')
+    const isOnItsWay = sorts.has('onItsWay')
     const habits = {
       ...someHabits(this.#world),
-      foldersVanish: isOfSort(seed, 'foldersVanish'),
+      foldersVanish: sorts.has('foldersVanish'),
       ...(isWatched ? { lagMs: 0 } : {}),
       ...(tellsSeconds ? { clockStepMs: 1_000 } : {}),
     }
@@ -250,11 +263,11 @@ class Simulation {
       chance: this.#world,
       onLog: (line) => this.#note(`      ${line}`),
     })
-    this.#drive.platter.refusesJournal = isOfSort(seed, 'journalFails')
-    this.#drive.platter.refusesRows = isOfSort(seed, 'rowsFail')
+    this.#drive.platter.refusesJournal = sorts.has('journalFails')
+    this.#drive.platter.refusesRows = sorts.has('rowsFail')
     // Of what tells no size no copy is kept, and without the service nobody can say how long it is.
-    this.#pinned = habits.tellsSizes && (isOfSort(seed, 'pins') || tellsSeconds) ? '/w0' : undefined
-    this.#beginsAway = habits.tellsSizes && isOfSort(seed, 'beginsAway')
+    this.#pinned = habits.tellsSizes && (sorts.has('pins') || tellsSeconds) ? '/w0' : undefined
+    this.#beginsAway = habits.tellsSizes && sorts.has('beginsAway')
     const drawnBent = this.#world.pick(options.isShared === true ? sharedBents : bents)
     this.#bent = isWatched ? watchesBent : drawnBent
     const bent = this.#bent
@@ -275,10 +288,10 @@ class Simulation {
       ...(isHeavy ? heavyTurns : {}),
       ...(tellsSeconds ? secondsTurns : {}),
       ...(isOnItsWay ? onItsWayTurns : {}),
-      crowd: isOfSort(seed, 'crowds') ? crowdTurns : 0,
+      crowd: sorts.has('crowds') ? crowdTurns : 0,
     }
     const taste = someOf(richTaste, this.#world, ['write', 'over'])
-    const touch = isOfSort(seed, 'touches') ? touches : 0
+    const touch = sorts.has('touches') ? touches : 0
     const rewriteSlowly = isHeavy ? heavyRewrites : 0
     const again = bent.isHasty === true ? { again: againOfHasty } : {}
     const handOn = isHandedOn ? handsOn : 0
@@ -288,7 +301,7 @@ class Simulation {
     const weights = Object.fromEntries(troubles.map((each) => [each, 1])) as Record<Trouble, number>
     const some = someOf(weights, this.#world, ['late request'])
     const drawn = troubles.filter((each) => some[each] > 0)
-    const repeats: readonly Trouble[] = isOfSort(seed, 'repeats')
+    const repeats: readonly Trouble[] = sorts.has('repeats')
       ? Array.from({ length: repeatedTimes }, () => repeated)
       : []
     this.#troubles = bent.trouble === undefined ? [...drawn, ...repeats] : [bent.trouble]
@@ -317,9 +330,9 @@ class Simulation {
       pause: (ms: number) => this.#wait(ms),
       note,
     }
-    this.#crowded = isOfSort(seed, 'crowdTrees')
+    this.#crowded = sorts.has('crowdTrees')
       ? new CrowdedTree({ ...crowd, root: () => this.#drive.root as OpenFolder })
-      : new CrowdedFolder({ ...crowd, writesInPlace: isOfSort(seed, 'crowdWrites') })
+      : new CrowdedFolder({ ...crowd, writesInPlace: sorts.has('crowdWrites') })
     this.#ledger = new SharedLedger({
       service: this.#service,
       now,
@@ -332,11 +345,11 @@ class Simulation {
       ledger: this.#ledger,
       calls,
       isSending: (path) => this.#isSending(path),
-      appends: isOfSort(seed, 'appends') ? sharedAppends : 0,
+      appends: sorts.has('appends') ? sharedAppends : 0,
       note,
     }
     this.#shared = new SharedFolder(shared)
-    const hasFolders = options.isShared === true && isOfSort(seed, 'sharedFolders')
+    const hasFolders = options.isShared === true && sorts.has('sharedFolders')
     this.#sharedFolders = hasFolders ? new SharedFolders(shared) : undefined
   }
 
