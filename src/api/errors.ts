@@ -1,6 +1,7 @@
 // Errors that the client throws; `fs/errno-of.ts` translates them into errnos. Format of their messages:
 // `PUT /reports/a.pdf: 409 file exists`. They contain no key and no presigned URL.
 
+import { ToldError } from '../told-error.ts'
 import { printable } from '../printable.ts'
 import { NetworkError, type CallDescription } from '../world/network-error.ts'
 
@@ -8,7 +9,7 @@ export { NetworkError } from '../world/network-error.ts'
 export type { CallDescription, NetworkErrorKind } from '../world/network-error.ts'
 
 /** An HTTP status that is no success. */
-export class ApiError extends Error {
+export class ApiError extends ToldError {
   override readonly name = 'ApiError'
   readonly method: string
   readonly path: string
@@ -19,6 +20,8 @@ export class ApiError extends Error {
   readonly retryAfterMs: number | undefined
   /** False if the body is HTML: a gateway or a captive portal answered, not the service. */
   readonly isFromService: boolean
+  /** 202, 408, 429 or 5xx. */
+  override readonly isTemporary: boolean
 
   constructor(
     call: CallDescription,
@@ -34,16 +37,18 @@ export class ApiError extends Error {
     this.errorMessage = printable(errorMessage)
     this.retryAfterMs = retryAfterMs
     this.isFromService = isFromService
+    this.isTemporary = [202, 408, 429].includes(status) || status >= 500
   }
 }
 
 /** An argument that no request may contain: a path with "..", an empty name, a key of two lines. */
-export class InputError extends TypeError {
+export class InputError extends ToldError {
   override readonly name = 'InputError'
+  override readonly isUsage = true
 }
 
 /** The source of an upload gave more or fewer bytes than announced. The service has stored nothing. */
-export class ContentError extends Error {
+export class ContentError extends ToldError {
   override readonly name = 'ContentError'
   readonly method: string
   readonly path: string
@@ -79,6 +84,5 @@ export function isOutcomeUnknown(error: unknown): boolean {
 
 /** True when the same call may succeed later with nothing changed: no connection, deadline, 202, 408, 429, 5xx. */
 export function isTemporary(error: unknown): boolean {
-  if (error instanceof NetworkError || isOnlyAccepted(error)) return true
-  return error instanceof ApiError && (error.status === 408 || error.status === 429 || error.status >= 500)
+  return (error instanceof NetworkError || error instanceof ApiError) && error.isTemporary
 }

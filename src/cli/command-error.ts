@@ -1,9 +1,11 @@
 // The error of a command that cannot do what it was asked to. Exit code 1, or 75 where it is temporary.
 
+import { ToldError } from '../told-error.ts'
+
 /** `message` is one line for the person at the terminal. `isTemporary`: the same command may succeed later. */
-export class CommandError extends Error {
+export class CommandError extends ToldError {
   override readonly name = 'CommandError'
-  readonly isTemporary: boolean
+  override readonly isTemporary: boolean
 
   constructor(
     message: string,

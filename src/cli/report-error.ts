@@ -1,24 +1,8 @@
 // Prints the error that ends a command, and chooses the exit code. An expected error is printed as one line; any other is a bug,
 // and is printed with its stack.
 
+import { ToldError } from '../told-error.ts'
 import { exitCodes } from './exit-codes.ts'
-
-/** Names of our error classes. To import the classes would load modules that a quick command does not need. */
-const knownNames = new Set([
-  'CommandError',
-  'DaemonError',
-  'UsageError',
-  'InputError',
-  'MountError',
-  'ErrnoError',
-  'ApiError',
-  'NetworkError',
-  'ContentError',
-  'StartError',
-  'BackupError',
-  'MoveError',
-  'SettingError',
-])
 
 /** Advice in place of the system's message, by the system call that failed. */
 const adviceBySyscall: ReadonlyMap<unknown, string> = new Map([
@@ -42,24 +26,18 @@ export function reportError(error: unknown): number {
 }
 
 export function exitCodeOf(error: Error): number {
-  if (['UsageError', 'InputError', 'SettingError'].includes(error.name)) return exitCodes.usage
-  if (error.name === 'NetworkError' || (error as { isTemporary?: unknown }).isTemporary === true) {
-    return exitCodes.temporary
-  }
-  return isTemporaryStatus((error as { status?: unknown }).status) ? exitCodes.temporary : exitCodes.failure
+  if (!(error instanceof ToldError)) return exitCodes.failure
+  if (error.isUsage) return exitCodes.usage
+  return error.isTemporary ? exitCodes.temporary : exitCodes.failure
 }
 
 /** True for errors of our own classes and of system calls (a full disk, a missing permission); false for a bug. */
 export function isKnown(error: Error): boolean {
-  return knownNames.has(error.name) || typeof (error as NodeJS.ErrnoException).syscall === 'string'
+  return error instanceof ToldError || typeof (error as NodeJS.ErrnoException).syscall === 'string'
 }
 
 /** Commander has printed its message already. */
 function commanderExitCode(error: Error): number {
   const { exitCode } = error as Error & { exitCode?: number }
   return exitCode === 0 ? exitCodes.ok : exitCodes.usage
-}
-
-function isTemporaryStatus(status: unknown): boolean {
-  return typeof status === 'number' && (status === 408 || status === 429 || status >= 500)
 }

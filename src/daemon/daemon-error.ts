@@ -1,9 +1,11 @@
 // An error of the mount session, or of reaching it, with a message for the user at the command line.
 
+import { ToldError } from '../told-error.ts'
+
 /** One line that says what to do. `isTemporary`: the same command may succeed later with nothing changed. */
-export class DaemonError extends Error {
+export class DaemonError extends ToldError {
   override readonly name = 'DaemonError'
-  readonly isTemporary: boolean
+  override readonly isTemporary: boolean
 
   constructor(message: string, options: { isTemporary?: boolean; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })

@@ -1,6 +1,7 @@
 // A driver is a door to the kernel: it turns kernel requests into calls of `Operations` and errors into errnos.
 // It decides nothing else. Its options are fields of `MountOptions`, never libfuse's option strings.
 
+import { ToldError } from '../told-error.ts'
 import type { Log } from '../log.ts'
 import type { Notifier, Operations } from '../fs/operations.ts'
 
@@ -46,7 +47,7 @@ export interface Driver {
 }
 
 /** A failure to mount or unmount; the message is one line that says what to do. `code` is the errno's name. */
-export class MountError extends Error {
+export class MountError extends ToldError {
   override readonly name = 'MountError'
   readonly code: string
 

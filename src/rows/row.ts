@@ -1,10 +1,12 @@
 // The type of a row, the errors of row files, and the conversion of cells below a header line to rows.
 
+import { ToldError } from '../told-error.ts'
+
 /** Column name → value. Empty cells are null. Values of CSV are text, of XLSX text, numbers and booleans, of JSON any. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** The file cannot be read into rows. The message is one line, without the file's name. */
-export class RowsError extends Error {
+export class RowsError extends ToldError {
   override readonly name = 'RowsError'
 }
 

@@ -1,7 +1,9 @@
 // Errors that keep a service from starting, for the person who starts it.
 
+import { ToldError } from '../told-error.ts'
+
 /** Its message is one line that says what to do. */
-export class StartError extends Error {
+export class StartError extends ToldError {
   override readonly name = 'StartError'
 }
 

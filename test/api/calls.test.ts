@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
-import { ApiError, NetworkError } from '../../src/api/errors.ts'
+import { ApiError, InputError, NetworkError } from '../../src/api/errors.ts'
 import type { RequestRecord } from '../../src/api/types.ts'
 import { answerJson, startRawServer } from '../support/raw-server.ts'
 import { clientOf, rejection, testKey } from './client-support.ts'
@@ -483,7 +483,7 @@ describe('the key', () => {
     await using server = await startRawServer((_, response) => answerJson(response, 200, []))
     await using client = clientOf(server, { apiKey: 'line one\nline two' })
     const error = await rejection(client.projects())
-    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toBeInstanceOf(InputError)
     expect(String(error)).not.toContain('line one')
     expect(server.requests).toHaveLength(0)
   })
@@ -526,9 +526,9 @@ describe('a client', () => {
     )
     const files = client.files('acme')
     for (const path of ['/a/../b', '..', '/a\0b', '/\ud800']) {
-      expect(await rejection(files.get(path))).toBeInstanceOf(TypeError)
+      expect(await rejection(files.get(path))).toBeInstanceOf(InputError)
     }
-    expect(() => client.files('..')).toThrow(TypeError)
+    expect(() => client.files('..')).toThrow(InputError)
     expect(server.requests).toHaveLength(1)
   })
 })

@@ -1,6 +1,7 @@
 // Administration that needs no API key: makes and removes projects and keys, removes tables and runs. It works on the database
 // in the process of a running service (`socket.ts`), and of the command line where no service runs (`reach-admin.ts`).
 
+import { ToldError } from '../../told-error.ts'
 import type { Store } from '../store/database.ts'
 import { type KeyInfo, createKey, listKeys, revokeKeys, rotateKey } from '../store/keys.ts'
 import { ensureProject, findProject, listProjects } from '../store/projects.ts'
@@ -13,7 +14,7 @@ import { noteChange } from './administration.ts'
 import { removeProject } from './remove-project.ts'
 
 /** An administrative call with an invalid argument, or about something that does not exist. */
-export class AdminError extends Error {
+export class AdminError extends ToldError {
   override readonly name = 'AdminError'
 }
 
