@@ -3,8 +3,7 @@
 
 import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { release } from 'node:os'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountMemory, type MemoryMount } from '../support/memory-mount.ts'
 import { bash } from '../support/run.ts'
@@ -32,7 +31,6 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
     await drive.remove()
     expect(drive.stderr).toBe('')
   })
-  afterAll(removePrograms)
 
   async function calls(): Promise<Record<string, number>> {
     return { ...(await drive.counts()).calls }

@@ -4,8 +4,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isMounted, mountMemory, within, type MemoryMount } from '../support/memory-mount.ts'
 import { run } from '../support/run.ts'
@@ -29,8 +28,6 @@ describe.skipIf(why !== undefined)(`the kernel driver${why === undefined ? '' : 
     for (const program of programs) program.kill('SIGKILL')
     await drive.remove()
   })
-
-  afterAll(removePrograms)
 
   /** A program that uses the mount; it may hang without hanging the test. */
   function start(program: string, ...args: string[]): { ended: Promise<number | null> } {

@@ -6,8 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountMemory, within, type MemoryMount } from '../support/memory-mount.ts'
 import { python, whyNoPython } from '../support/python.ts'
@@ -25,7 +24,6 @@ describe.skipIf(why !== undefined)(`an interrupt${why === undefined ? '' : ` (${
   })
 
   afterEach(() => drive.remove())
-  afterAll(removePrograms)
 
   const commands: [OperationName, string][] = [
     ['lookup', 'stat "$1/file"'],

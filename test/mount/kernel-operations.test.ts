@@ -24,7 +24,6 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountMemory, type MemoryMount } from '../support/memory-mount.ts'
 import { isRoot } from '../support/ordinary-user.ts'
@@ -52,7 +51,6 @@ describe.skipIf(why !== undefined)(`the kernel driver${why === undefined ? '' : 
 
   afterAll(async () => {
     await drive.remove()
-    await removePrograms()
     // The driver complained of nothing.
     expect(drive.stderr).toBe('')
   })

@@ -2,8 +2,8 @@
 // worker finds its files as it left them, and nothing is leaked.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { programFile, removePrograms } from '../support/build-programs.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { programFile } from '../support/build-programs.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountMemory, type MemoryMount } from '../support/memory-mount.ts'
 import { run } from '../support/run.ts'
@@ -23,7 +23,6 @@ describe.skipIf(why !== undefined)(`many processes at once${why === undefined ? 
   })
 
   afterEach(() => drive.remove())
-  afterAll(removePrograms)
 
   test(
     'keep every file as it was written, and leave no node, handle or request behind',

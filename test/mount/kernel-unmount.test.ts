@@ -5,8 +5,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountForOthers } from '../support/passed-mount.ts'
 import { mountMemory, within, type MemoryMount, type MemoryMountOptions } from '../support/memory-mount.ts'
@@ -29,8 +28,6 @@ describe.skipIf(why !== undefined)(`a mount${why === undefined ? '' : ` (${why})
     for (const drive of drives) await drive.remove()
     await rm(folder, { recursive: true })
   })
-
-  afterAll(removePrograms)
 
   async function mount(options: MemoryMountOptions = {}): Promise<MemoryMount> {
     const drive = await mountMemory(options)

@@ -4,7 +4,6 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
 import {
   isMounted,
   mountMemory,
@@ -30,7 +29,6 @@ describe.skipIf(why !== undefined)(`an ordinary user’s mount${why === undefine
 
   afterAll(async () => {
     await user.remove()
-    await removePrograms()
   })
 
   async function refusal(options: MemoryMountOptions): Promise<string> {

@@ -20,7 +20,6 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
 import { patternedBytes } from '../support/bytes.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountMemory, type MemoryMount } from '../support/memory-mount.ts'
@@ -49,7 +48,6 @@ describe.skipIf(why !== undefined)(`the fuse-native driver${why === undefined ? 
 
   afterAll(async () => {
     await drive.remove()
-    await removePrograms()
     // The driver complained of nothing.
     expect(drive.stderr).toBe('')
   })
@@ -313,8 +311,6 @@ print(attempt(os.mkdir, os.fsencode(at) + b"/\\xff"))
 })
 
 describe.skipIf(why !== undefined)('references of the fuse-native driver', () => {
-  afterAll(removePrograms)
-
   test('are all given back when the drive is unmounted, and the program ends by itself', async () => {
     const drive = await mountMemory({ driver: 'fuse-native' })
     try {

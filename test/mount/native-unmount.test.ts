@@ -5,8 +5,7 @@ import { once } from 'node:events'
 import { access, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { removePrograms } from '../support/build-programs.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountMemory, type MemoryMount, type MemoryMountOptions } from '../support/memory-mount.ts'
 import { run } from '../support/run.ts'
@@ -27,8 +26,6 @@ describe.skipIf(why !== undefined)(`fuse-native mounts${why === undefined ? '' :
     for (const drive of drives.splice(0)) await drive.remove()
     await folder.remove()
   })
-
-  afterAll(removePrograms)
 
   async function mount(options: MemoryMountOptions = {}): Promise<MemoryMount> {
     const drive = await mountMemory({ driver: 'fuse-native', ...options })

@@ -3,13 +3,13 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, readdir, rm, stat, symlink } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { builtOnce, root } from '../support/built-once.ts'
 
-const root = new URL('../..', import.meta.url).pathname
 const execute = promisify(execFile)
 
 export interface Announcement {
@@ -49,7 +49,7 @@ export interface CompiledCommand {
 
 /** A copy of the file's own, which it may change: it is compiled once in a run, for whoever comes first. */
 export async function compileCommand(): Promise<CompiledCommand> {
-  const compiled = await compiledOnce()
+  const compiled = await builtOnce('command', ['src'], compile)
   const folder = await mkdtemp(join(tmpdir(), 'docmount-command-'))
   const main = join(folder, 'dist', 'cli', 'main.js')
   await execute('cp', ['-r', compiled, join(folder, 'dist')])
@@ -62,22 +62,6 @@ export async function compileCommand(): Promise<CompiledCommand> {
     serveWith: (options, ...args) => serve(main, options, args),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
-}
-
-/** The folder of what the sources are compiled to as they are now: a run that watches them goes on when they change. */
-async function compiledOnce(): Promise<string> {
-  const builds = process.env['DOCMOUNT_TEST_BUILDS'] ?? ''
-  const sources = (await readdir(join(root, 'src'), { recursive: true })).filter((name) =>
-    name.endsWith('.ts'),
-  )
-  const changes = await Promise.all(
-    sources.map(async (name) => (await stat(join(root, 'src', name))).mtimeMs),
-  )
-  const compiled = join(builds, `${sources.length}-${Math.max(...changes)}`)
-  const once = `[ -e "$4" ] || { ${compile} && mv "$1" "$4"; }`
-  const args = ['sh', `${compiled}.part`, root, process.execPath, compiled]
-  await execute('flock', [join(builds, 'lock'), 'sh', '-c', once, ...args])
-  return compiled
 }
 
 const compile =
