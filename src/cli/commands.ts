@@ -20,6 +20,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   wait: () => import('./commands/wait.ts'),
   refresh: () => import('./commands/refresh.ts'),
   retry: () => import('./commands/retry.ts'),
+  resolve: () => import('./commands/resolve.ts'),
   pin: () => import('./commands/pin.ts'),
   unpin: () => import('./commands/unpin.ts'),
   pins: () => import('./commands/pins.ts'),

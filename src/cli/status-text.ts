@@ -106,7 +106,7 @@ function conflictLines({ conflictCopies }: MountStatus): string[] {
   const lines = conflictCopies.map(
     ({ path, copy }) => `${printable(path)}  conflict: another version is kept as ${printable(copy)}`,
   )
-  return [...firstTen(lines), 'copy what you need from the other version, then delete it']
+  return [...firstTen(lines), 'docmount resolve PATH --keep mine|theirs|both ends a conflict']
 }
 
 /** Lists local content that belongs to no document, and damaged files that were set aside. */

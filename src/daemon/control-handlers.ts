@@ -5,6 +5,7 @@ import type { ControlHandlers } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
 import type { MountSession } from './mount-session.ts'
 import { isAtOrUnder } from './path-inside.ts'
+import { resolveConflict } from './resolve-conflict.ts'
 
 /** Longest delay of a Node timer. */
 const longestMs = 2 ** 31 - 1
@@ -32,6 +33,7 @@ export function createControlHandlers(
       await (await session).fileSystem.refresh(path)
       return {}
     },
+    resolve: async ({ path, keep }) => resolveConflict(await session, path, keep),
     retry: async ({ path }) => ({ retried: (await session).fileSystem.retry(path) }),
     pin: async ({ path }, { signal }) => (await session).fileSystem.pin(path, { signal }),
     unpin: async ({ path }) => {

@@ -5,6 +5,7 @@ import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } fr
 import type { Table } from '../api/table-types.ts'
 import type { ReconcileRun } from '../tables-drive/reconcile-run.ts'
 import type { FileSystemStatus, Link, Place, Unsent } from '../fs/status.ts'
+import type { Keep, Resolved } from './resolve-conflict.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
 /**
@@ -63,6 +64,7 @@ export interface ControlCommands {
   /** Calls the service. */
   link: { input: { path: string }; progress: never; answer: Link }
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
+  resolve: { input: { path: string; keep: Keep }; progress: never; answer: Resolved }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
   pin: { input: { path: string }; progress: never; answer: PinAnswer }
   unpin: { input: { path: string }; progress: never; answer: Record<string, never> }

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileSystem } from '../fs/contract.ts'
 import type { Notice } from '../fs/notice.ts'
+import type { Notifier } from '../fs/operations.ts'
 import type { Unsent } from '../fs/status.ts'
 import type { CloseReason, Mounted } from '../fuse/driver.ts'
 import type { Log } from '../log.ts'
@@ -87,6 +88,11 @@ export class MountSession {
     this.#log = parts.log
     this.#notifyUser = parts.tell ?? (() => {})
     this.finished = this.#serve(parts)
+  }
+
+  /** Tells the kernel's door of changes that did not come through it. */
+  get notifier(): Notifier {
+    return this.#mounted.notifier
   }
 
   get state(): SessionState {

@@ -57,6 +57,8 @@ export interface FileSystem extends Operations {
   place(path: string): Promise<Place>
   /** Asks the service for a document's download address. Throws ErrnoError where it has none that is shown here; ApiError; NetworkError. */
   link(path: string): Promise<Link>
+  /** Names this conflict copy no longer: somebody has dealt with it. */
+  conflictResolved(copy: string): void
   /** Looks again where `status` names what may be gone by now. Never throws. */
   lookAgain(): Promise<void>
   /** Looks whether what is kept on this machine is where it was put, and sees to it where it is not. Never throws. */

@@ -95,6 +95,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
     link: (path) => linkOf(sb, path),
+    conflictResolved: (copy) => sb.conflicts.resolved(copy),
     lookAgain: () => sb.conflicts.look(sb.tree),
     checkStateDir: () => checkStateDir(sb),
     unsent: (path) => unsentUnder(sb, path),

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { ask } from '../daemon/control-client.ts'
 import { type FoundMount, isUrl } from '../daemon/find-mount.ts'
+import { resolvedText } from '../daemon/resolved-text.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { runTool } from '../run-tool.ts'
 import { findById } from './page-data.ts'
@@ -25,6 +26,7 @@ export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['/retry', retry],
   ['/copy-out', copyOut],
   ['/open-folder', openFolder],
+  ['/resolve', resolve],
 ])
 
 async function retry(form: URLSearchParams): Promise<string> {
@@ -33,6 +35,13 @@ async function retry(form: URLSearchParams): Promise<string> {
   return retried === 0
     ? 'Asking the service again.'
     : `Trying ${retried === 1 ? '1 change' : `${retried} changes`} again.`
+}
+
+async function resolve(form: URLSearchParams): Promise<string> {
+  const { socketPath, path } = await targetOf(form)
+  const keep = (['mine', 'theirs', 'both'] as const).find((each) => each === form.get('keep'))
+  if (keep === undefined) throw new Refused(400, 'the form does not say which version to keep')
+  return resolvedText(await ask(socketPath, 'resolve', { path, keep }), keep)
 }
 
 /** Adds a number to a name that exists, so that no file is overwritten. */

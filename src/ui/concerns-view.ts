@@ -2,6 +2,7 @@
 
 import { formatBytes } from '../amounts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
+import type { Keep } from '../daemon/resolve-conflict.ts'
 import { isUrl } from '../daemon/find-mount.ts'
 import { firstFew } from './first-few.ts'
 import { formView } from './form-view.ts'
@@ -14,6 +15,18 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
   const button = {
     retry: (path: string) =>
       formView({ action: '/retry', drive: id, path, label: 'Retry', about: path }, formToken),
+    keep: (copy: string, keep: Keep) =>
+      formView(
+        {
+          action: '/resolve',
+          drive: id,
+          path: copy,
+          label: `Keep ${keep}`,
+          about: copy,
+          more: { name: 'keep', value: keep },
+        },
+        formToken,
+      ),
     copy: (path: string) =>
       formView({ action: '/copy-out', drive: id, path, label: 'Copy out', about: path }, formToken),
     folder: (path: string) =>
@@ -46,12 +59,12 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
     ),
     part(
       'Someone else changed these too',
-      'Their version is kept beside yours. Copy what you need from it, then delete it.',
+      'Their version is kept beside yours. Keep mine deletes it; keep theirs puts it in the place of yours; keep both leaves the two.',
       status.conflictCopies.map(({ path, copy, at }) =>
         row(
           path,
           `theirs is ${copy} (${new Date(at).toLocaleString('sv-SE')})`,
-          html`${button.folder(copy)}${button.copy(copy)}`,
+          html`${button.keep(copy, 'mine')}${button.keep(copy, 'theirs')}${button.keep(copy, 'both')}${button.folder(copy)}${button.copy(copy)}`,
         ),
       ),
     ),

@@ -35,6 +35,7 @@ const handlers: ControlHandlers = {
   wait: refuse,
   link: refuse,
   refresh: refuse,
+  resolve: refuse,
   retry: ({ path }) => ({ retried: path.length }),
   pin: refuse,
   unpin: refuse,

@@ -18,6 +18,8 @@ let testService: TestService
 let drive: WebdavDrive
 let page: Page
 let cookie: string
+/** Of a form that was sent. */
+let token = ''
 beforeAll(async () => {
   temporary = await makeTemporaryFolder()
   testService = await startTestService()
@@ -81,6 +83,7 @@ async function press(label: string): Promise<string> {
     name,
     textOf(value ?? ''),
   ])
+  token = /name="token"\s+value="([^"]*)"/.exec(form)?.[1] ?? ''
   const action = /action="([^"]*)"/.exec(form)?.[1] ?? ''
   const { status } = await page.ask(action, {
     method: 'POST',
@@ -134,7 +137,7 @@ describe.sequential('a drive on the page', () => {
     )
   })
 
-  test('a conflict, with their version copied out', async () => {
+  test('a conflict, with their version copied out, and ended', async () => {
     await drive.ask('GET', '/conflict.txt')
     await testService.other.put('/conflict.txt', 'theirs')
     await drive.ask('PUT', '/conflict.txt', { body: 'mine' })
@@ -144,6 +147,12 @@ describe.sequential('a drive on the page', () => {
     expect(await readFile(join(temporary.path, 'copies', copy), 'utf8')).toBe('theirs')
     // It is no folder on this machine.
     expect(await shown()).not.toContain('Open folder')
+    expect(await press(`Keep theirs: ${copy}`)).toContain(
+      `/conflict.txt is now their version, which was ${copy}`,
+    )
+    await says(/Everything is sent\./)
+    expect((await testService.other.bytes('/conflict.txt')).toString()).toBe('theirs')
+    expect(textOf(await shown())).not.toContain('Someone else changed these too')
   })
 
   test('pins, and a reconciliation', async () => {
@@ -193,7 +202,6 @@ describe.sequential('a drive on the page', () => {
   })
 
   test('forms that make no sense change nothing', async () => {
-    const token = /name="token"\s+value="([^"]*)"/.exec(await shown())?.[1] ?? ''
     const id = /id="drive-(\w+)"/.exec(await shown())?.[1] ?? ''
     const post = async (path: string, form: Record<string, string>): Promise<number> =>
       (await page.ask(path, { method: 'POST', form: { ...form, token }, headers: { cookie } })).status

@@ -30,6 +30,18 @@ export function conflictName(name: string, modifiedAt: string | undefined, hostN
   return cutTo(stem, nameMaxBytes - Buffer.byteLength(tail)) + tail
 }
 
+/** `report.pdf` of a name that `conflictName` made; undefined for another name, and where the name was too long to be kept whole. */
+export function originalName(copy: string): string | undefined {
+  const [, stem, extension = ''] = conflictPattern.exec(copy) ?? []
+  return stem === undefined || Buffer.byteLength(copy) > nameMaxBytes - longestLetterBytes
+    ? undefined
+    : stem + extension
+}
+
+const conflictPattern = /^(.*) \(conflict \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d [\p{L}\p{N}. -]+\)(\.[^.]*)?$/su
+/** A stem that was cut leaves less than one letter free. */
+const longestLetterBytes = 4
+
 export interface ConflictCopy {
   readonly files: Files
   readonly timers: Timers

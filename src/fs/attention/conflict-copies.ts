@@ -41,7 +41,11 @@ export class ConflictCopies {
     return [...this.#rows.values()]
       .filter(({ copy }) => {
         if (!this.#isGone(tree, copy)) return true
-        this.#forget(copy)
+        try {
+          this.resolved(copy)
+        } catch {
+          // The next call finds the copy gone, too.
+        }
         return false
       })
       .map(({ path, copy, at }) => ({ path, copy, at: new Date(at).toISOString() }))
@@ -52,13 +56,9 @@ export class ConflictCopies {
     for (const row of this.#rows.values()) this.#journaled.save(row)
   }
 
-  #forget(copy: string): void {
-    try {
-      this.#journaled.remove(copy)
-    } catch {
-      // The next call of `list` finds the copy gone, too.
-      return
-    }
+  /** A person has decided. Throws what the journal throws. */
+  resolved(copy: string): void {
+    this.#journaled.remove(copy)
     this.#keptAt.delete(copy)
     this.#rows.delete(copy)
   }

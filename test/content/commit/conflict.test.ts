@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../../../src/api/client.ts'
 import type { RemoteFile } from '../../../src/api/types.ts'
-import { conflictName, keepTheirs } from '../../../src/content/commit/conflict.ts'
+import { conflictName, keepTheirs, originalName } from '../../../src/content/commit/conflict.ts'
 import { areSameDocuments } from '../../../src/content/digest.ts'
 import { cutTo } from '../../../src/path.ts'
 import { realWorld } from '../../../src/world/world.ts'
@@ -38,6 +38,21 @@ describe('conflict name', () => {
       expect(conflictName(`${stem}.txt`, undefined, 'h')).not.toMatch(/\p{Surrogate}/u)
   })
 
+  it('leads back to the document, unless it was cut', () => {
+    for (const name of [
+      'a.txt',
+      'LICENSE',
+      '.profile',
+      'a (1).tar.gz',
+      'a (conflict 2026-01-02 03.04.05 h).txt',
+    ])
+      for (const host of ['büro-2.local', 'desk 3'])
+        expect(originalName(conflictName(name, undefined, host))).toBe(name)
+    expect(originalName(conflictName(`${'é'.repeat(125)}.txt`, undefined, 'h'))).toBeUndefined()
+    for (const name of ['a.txt', 'a (conflict).txt', 'a (conflict 2026 h).txt'])
+      expect(originalName(name)).toBeUndefined()
+  })
+
   it('is there for any name that a document can have, and ends as that', () => {
     const names = fc
       .tuple(fc.string({ unit: 'grapheme', maxLength: 255 }), fc.string({ unit: 'grapheme', maxLength: 255 }))
@@ -48,6 +63,7 @@ describe('conflict name', () => {
         expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(255)
         expect(kept).toContain(' (conflict 2026-01-02 03.04.05 h)')
         expect(kept).not.toMatch(/\p{Surrogate}/u)
+        if (Buffer.byteLength(kept) < 251) expect(originalName(kept)).toBe(name)
       }),
     )
     for (const name of [`a.${'b'.repeat(253)}`, `.${'b'.repeat(254)}`, `${'é'.repeat(127)}.`])

@@ -1,0 +1,68 @@
+// The end of a conflict, by the calls of a program that deletes or renames: a kill at any moment leaves both versions, or what was
+// asked for. Which document a copy belongs to is in its row while the conflict is open, and in its name for ever.
+
+import { originalName } from '../content/commit/conflict.ts'
+import type { ConflictCopy } from '../fs/status.ts'
+import { folderOf, nameOf, pathBelow } from '../path.ts'
+import type { PathWalk } from '../webdav/path-walk.ts'
+import { asProgram, type AsProgramParts } from './as-program.ts'
+import { DaemonError } from './daemon-error.ts'
+
+/**
+ * - `mine`: the copy of the other version is deleted.
+ * - `theirs`: that takes the place of the document.
+ * - `both`: both stay, and the conflict is over.
+ */
+export type Keep = 'mine' | 'theirs' | 'both'
+
+export interface Resolved {
+  /** In the project. */
+  readonly document: string
+  readonly copies: readonly string[]
+}
+
+/**
+ * `path`: a document, for all its copies, or one copy. Throws DaemonError where there is no conflict, or `theirs` may be one of
+ * several; and what the calls throw.
+ */
+export async function resolveConflict(parts: AsProgramParts, path: string, keep: Keep): Promise<Resolved> {
+  const { fileSystem } = parts
+  await fileSystem.lookAgain()
+  const { document, copies } = conflictAt(fileSystem.status().conflictCopies, path)
+  if (keep === 'theirs' && copies.length > 1)
+    throw new DaemonError(`${path} has several conflict copies; name the one to keep: ${copies.join(', ')}`)
+  await asProgram(parts, async (walk) => {
+    for (const copy of copies) {
+      if (keep !== 'both') await end(walk, copy, keep === 'theirs' ? document : undefined)
+      fileSystem.conflictResolved(copy)
+    }
+  })
+  return { document, copies }
+}
+
+function conflictAt(open: readonly ConflictCopy[], path: string): Resolved {
+  const row = open.find(({ copy }) => copy === path)
+  if (row !== undefined) return { document: row.path, copies: [path] }
+  const copies = open.flatMap((each) => (each.path === path ? [each.copy] : []))
+  if (copies.length > 0) return { document: path, copies }
+  const name = originalName(nameOf(path))
+  if (name === undefined)
+    throw new DaemonError(`${path} is neither a conflict copy nor a document that has one`)
+  return { document: pathBelow(folderOf(path), name), copies: [path] }
+}
+
+/** Renames the copy to the document; without one, deletes the copy. */
+async function end(walk: PathWalk, copy: string, document: string | undefined): Promise<void> {
+  const { operations, changeCaller } = walk
+  if ((await walk.find(namesOf(copy))) === undefined) throw new DaemonError(`${copy} is not there any more`)
+  const from = await walk.placeOf(namesOf(copy))
+  const folder = from.parent.attributes.ino
+  if (document === undefined) return operations.unlink(folder, from.name, changeCaller)
+  const to = await walk.placeOf(namesOf(document))
+  const flags = { noReplace: false, exchange: false }
+  return operations.rename(folder, from.name, to.parent.attributes.ino, to.name, flags, changeCaller)
+}
+
+function namesOf(path: string): string[] {
+  return path.slice(1).split('/')
+}
