@@ -21,6 +21,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   refresh: () => import('./commands/refresh.ts'),
   retry: () => import('./commands/retry.ts'),
   resolve: () => import('./commands/resolve.ts'),
+  dismiss: () => import('./commands/dismiss.ts'),
   pin: () => import('./commands/pin.ts'),
   unpin: () => import('./commands/unpin.ts'),
   pins: () => import('./commands/pins.ts'),

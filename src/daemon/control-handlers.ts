@@ -34,6 +34,8 @@ export function createControlHandlers(
       return {}
     },
     resolve: async ({ path, keep }) => resolveConflict(await session, path, keep),
+    dismissNames: async ({ path }) => ({ names: (await session).fileSystem.dismissNames(path) }),
+    dismissDamage: async () => ({ files: (await session).fileSystem.dismissDamage() }),
     retry: async ({ path }) => ({ retried: (await session).fileSystem.retry(path) }),
     pin: async ({ path }, { signal }) => (await session).fileSystem.pin(path, { signal }),
     unpin: async ({ path }) => {

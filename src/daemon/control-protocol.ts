@@ -65,6 +65,9 @@ export interface ControlCommands {
   link: { input: { path: string }; progress: never; answer: Link }
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
   resolve: { input: { path: string; keep: Keep }; progress: never; answer: Resolved }
+  dismissNames: { input: { path: string }; progress: never; answer: { names: number } }
+  /** `files`: those that were set aside, as they are called now. */
+  dismissDamage: { input: Record<string, never>; progress: never; answer: { files: readonly string[] } }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
   pin: { input: { path: string }; progress: never; answer: PinAnswer }
   unpin: { input: { path: string }; progress: never; answer: Record<string, never> }

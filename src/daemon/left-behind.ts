@@ -7,6 +7,7 @@ import { basename, join } from 'node:path'
 import type { JournalContent } from '../content/spool/journal-reading.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
 import { namesIn } from '../content/spool/names-in.ts'
+import { filesSetAside } from '../content/spool/set-aside.ts'
 import type { LocalFile, Unsent } from '../fs/status.ts'
 import { isOwnName } from '../fs/tree/scratch.ts'
 import { unsentOf } from '../fs/unsent/unsent-of.ts'
@@ -36,9 +37,7 @@ const nothing: LeftBehind = { unsent: [], localOnly: [], lost: [], damaged: [], 
 export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
   const names = namesIn(stateDir, systemDisk)
   if (!['journal.db', 'lost+found', 'spool'].some((name) => names.includes(name))) return nothing
-  const damaged = names
-    .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
-    .map((name) => join(stateDir, name))
+  const damaged = filesSetAside(stateDir, systemDisk)
   const { LostAndFound, strayIn, readJournal } = await stateReaders()
   const spoolDir = join(stateDir, 'spool')
   const lost = new LostAndFound(stateDir, systemDisk).list()

@@ -59,6 +59,10 @@ export interface FileSystem extends Operations {
   link(path: string): Promise<Link>
   /** Names this conflict copy no longer: somebody has dealt with it. */
   conflictResolved(copy: string): void
+  /** Names refused names at or under the path no longer. Answers how many. */
+  dismissNames(path: string): number
+  /** Tells of damage found so far no longer. Answers the files that were set aside, which stay, as they are called now. */
+  dismissDamage(): readonly string[]
   /** Looks again where `status` names what may be gone by now. Never throws. */
   lookAgain(): Promise<void>
   /** Looks whether what is kept on this machine is where it was put, and sees to it where it is not. Never throws. */

@@ -1,5 +1,6 @@
 // A document project as a POSIX-shaped object: the operation table. Each operation lives in the file of its topic.
 
+import { dismissSetAside } from '../content/spool/set-aside.ts'
 import type { FileSystem, FileSystemOptions } from './contract.ts'
 import { copyFileRange } from './calls/copy.ts'
 import { mkdir, opendir, readdir, releasedir } from './calls/folders.ts'
@@ -96,6 +97,11 @@ export function operationsOf(sb: Superblock): FileSystem {
     place: (path) => placeOf(sb, path),
     link: (path) => linkOf(sb, path),
     conflictResolved: (copy) => sb.conflicts.resolved(copy),
+    dismissNames: (path) => sb.refusedNames.dismiss(path),
+    dismissDamage: () => {
+      sb.trouble.dismiss()
+      return dismissSetAside(sb.settings.stateDir, sb.disk)
+    },
     lookAgain: () => sb.conflicts.look(sb.tree),
     checkStateDir: () => checkStateDir(sb),
     unsent: (path) => unsentUnder(sb, path),

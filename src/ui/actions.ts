@@ -3,6 +3,7 @@
 import { stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { ask } from '../daemon/control-client.ts'
+import { damageDismissed, namesDismissed } from '../daemon/dismissed-text.ts'
 import { type FoundMount, isUrl } from '../daemon/find-mount.ts'
 import { resolvedText } from '../daemon/resolved-text.ts'
 import { homeOf } from '../daemon/xdg.ts'
@@ -27,6 +28,9 @@ export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['/copy-out', copyOut],
   ['/open-folder', openFolder],
   ['/resolve', resolve],
+  ['/dismiss-name', dismissName],
+  ['/dismiss-damage', dismissDamage],
+  ['/take-out', takeOut],
 ])
 
 async function retry(form: URLSearchParams): Promise<string> {
@@ -42,6 +46,26 @@ async function resolve(form: URLSearchParams): Promise<string> {
   const keep = (['mine', 'theirs', 'both'] as const).find((each) => each === form.get('keep'))
   if (keep === undefined) throw new Refused(400, 'the form does not say which version to keep')
   return resolvedText(await ask(socketPath, 'resolve', { path, keep }), keep)
+}
+
+async function dismissName(form: URLSearchParams): Promise<string> {
+  const { socketPath, path } = await targetOf(form)
+  const { names } = await ask(socketPath, 'dismissNames', { path })
+  return namesDismissed(names)
+}
+
+async function dismissDamage(form: URLSearchParams): Promise<string> {
+  const { socketPath } = await targetOf(form)
+  const { files } = await ask(socketPath, 'dismissDamage', {})
+  return damageDismissed(files)
+}
+
+/** Takes everything out of lost+found. */
+async function takeOut(form: URLSearchParams, { copyTo }: ActionOptions): Promise<string> {
+  const { socketPath } = await targetOf(form)
+  const destination = join(copyTo ?? (await downloadFolder()), 'lost+found')
+  const { files } = await ask(socketPath, 'recoverLost', { destination })
+  return `Taken out: ${files.join(', ')}`
 }
 
 /** Adds a number to a name that exists, so that no file is overwritten. */

@@ -5,7 +5,7 @@ import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { Keep } from '../daemon/resolve-conflict.ts'
 import { isUrl } from '../daemon/find-mount.ts'
 import { firstFew } from './first-few.ts'
-import { formView } from './form-view.ts'
+import { type FormParts, formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
 import type { DriveData } from './page-data.ts'
 
@@ -34,6 +34,16 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
         ? undefined
         : formView({ action: '/open-folder', drive: id, path, label: 'Open folder', about: path }, formToken),
   }
+  /** `all`: an action on all of them. */
+  const part = (title: string, advice: string, rows: readonly Html[], all?: FormParts): Html | undefined =>
+    rows.length === 0
+      ? undefined
+      : html`<h4>${title} <span class="count">${rows.length}</span></h4>
+          <p class="advice">${advice}</p>
+          ${all === undefined ? undefined : formView(all, formToken)}
+          <ul class="rows">
+            ${firstFew(rows)}
+          </ul>`
   const parts = [
     part(
       'Not safe',
@@ -74,7 +84,11 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
       status.refusedNames
         .toReversed()
         .map(({ path, what, count }) =>
-          row(path, `the service takes no ${what}${count > 1 ? ` (tried ${count} times)` : ''}`, undefined),
+          row(
+            path,
+            `the service takes no ${what}${count > 1 ? ` (tried ${count} times)` : ''}`,
+            formView({ action: '/dismiss-name', drive: id, path, label: 'Dismiss', about: path }, formToken),
+          ),
         ),
     ),
     part(
@@ -86,20 +100,17 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
     ),
     part(
       'In lost+found',
-      `Content that belongs to no document. To take it out, run docmount recover --lost ${mountpoint} FOLDER.`,
+      'Content that belongs to no document.',
       status.lost.map(({ file, path, name, bytes }) =>
         row(path ?? `${name} (never closed)`, `${formatBytes(bytes)} in ${file}`, undefined),
       ),
+      { action: '/take-out', drive: id, path: '/', label: 'Take out', about: 'all of lost+found' },
     ),
     part(
       'Damaged or missing on this machine',
-      'What docmount found, and did about it.',
-      status.trouble.map((sentence) => row(sentence, '', undefined)),
-    ),
-    part(
-      'Damaged, set aside',
-      'Files of the state folder that could not be read. docmount saved what it could of their content.',
-      status.damaged.map((file) => row(file, '', undefined)),
+      'What docmount found, and did about it. Damaged files are set aside, and stay in the state folder also when you dismiss this.',
+      [...status.trouble, ...status.damaged].map((sentence) => row(sentence, '', undefined)),
+      { action: '/dismiss-damage', drive: id, path: '/', label: 'Dismiss', about: 'damage' },
     ),
   ].filter((shown) => shown !== undefined)
   if (parts.length === 0) return undefined
@@ -107,15 +118,6 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
     <h3>Needs your attention</h3>
     ${parts}
   </section>`
-}
-
-function part(title: string, advice: string, rows: readonly Html[]): Html | undefined {
-  if (rows.length === 0) return undefined
-  return html`<h4>${title} <span class="count">${rows.length}</span></h4>
-    <p class="advice">${advice}</p>
-    <ul class="rows">
-      ${firstFew(rows)}
-    </ul>`
 }
 
 function row(name: string, facts: string, buttons: Html | undefined): Html {

@@ -36,6 +36,8 @@ const handlers: ControlHandlers = {
   link: refuse,
   refresh: refuse,
   resolve: refuse,
+  dismissNames: refuse,
+  dismissDamage: refuse,
   retry: ({ path }) => ({ retried: path.length }),
   pin: refuse,
   unpin: refuse,

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
@@ -169,6 +169,28 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
     await waitUntil('it to be well', async () =>
       (await desk.docmount('status', drive)).stdout.includes('service reachable · everything sent'),
     )
+  })
+
+  test('names what was refused and what is damaged until it is dismissed, and keeps the damaged file', async () => {
+    const drive = await desk.mount('drive')
+    const { stateDir } = await statusOf(drive)
+    expect((await desk.docmount('unmount', drive)).code).toBe(0)
+    await mkdir(stateDir, { recursive: true })
+    await writeFile(join(stateDir, 'journal.db'), 'no database')
+    await desk.mount('drive')
+    await desk.save(join(drive, 'letter.docx'), 'x')
+    const { damaged, refusedNames } = await statusOf(drive)
+    expect(damaged).toHaveLength(1)
+    expect(refusedNames).toMatchObject([{ path: '/letter.docx' }])
+    expect((await desk.docmount('dismiss', join(drive, 'letter.docx'))).stdout).toBe(
+      '1 refused name is listed no longer\n',
+    )
+    expect((await statusOf(drive)).damaged).toHaveLength(1)
+    const { stdout } = await desk.docmount('dismiss', drive)
+    const kept = damaged[0]?.replace('.damaged-', '.dismissed-') ?? ''
+    expect(stdout).toContain(`listed no longer; kept as ${kept}`)
+    expect(await readFile(kept, 'utf8')).toBe('no database')
+    expect(await statusOf(drive)).toMatchObject({ damaged: [], trouble: [], refusedNames: [] })
   })
 
   test('names conflicts while their copies are there, which show at once', async () => {

@@ -114,6 +114,8 @@ describe.sequential('a drive on the page', () => {
     expect(html).not.toContain('<script>alert')
     expect(html).not.toContain('<b>')
     expect(html).toContain('&lt;script&gt;alert(&quot;1&quot;)')
+    expect(await press('Dismiss: /&lt;script')).toContain('1 refused name is listed no longer')
+    expect(textOf(await shown())).not.toContain('Refused types')
   })
 
   test('a refused change: retried, copied out, and never over another file', async () => {

@@ -42,4 +42,9 @@ export class DamageReports {
   list(): string[] {
     return [...this.#told.keys()]
   }
+
+  /** A person has read them. */
+  dismiss(): void {
+    this.#told.clear()
+  }
 }

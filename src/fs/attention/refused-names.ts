@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts'
 import type { Notice } from '../notice.ts'
 import { UnsupportedTypeError, type TypePolicy } from '../tree/names.ts'
 import type { RefusedName } from '../status.ts'
-import { pathBelow } from '../../path.ts'
+import { isAtOrUnder, pathBelow } from '../../path.ts'
 
 /** An older refusal is forgotten, and so are those beyond this number. */
 const rememberedMs = 24 * 3_600_000
@@ -65,6 +65,13 @@ export class RefusedNames {
   /** The kind of content that was refused at this path; undefined where nothing was refused there. */
   at(path: string): string | undefined {
     return this.#names.get(path)?.what
+  }
+
+  /** A person has read of those at or under this path. Answers how many. */
+  dismiss(path: string): number {
+    const read = [...this.#names.keys()].filter((each) => isAtOrUnder(each, path))
+    for (const each of read) this.#names.delete(each)
+    return read.length
   }
 
   close(): void {

@@ -1,9 +1,8 @@
 // Status of the filesystem, gathered from its parts.
 
-import { join } from 'node:path'
 import type { LostAndFound } from '../../content/spool/lost-and-found.ts'
 import type { WatchedFiles } from '../../content/reach/watched-files.ts'
-import { namesIn } from '../../content/spool/names-in.ts'
+import { filesSetAside } from '../../content/spool/set-aside.ts'
 import type { Disk } from '../../world/disk.ts'
 import type { ConflictCopies } from '../attention/conflict-copies.ts'
 import type { Pins } from '../pins/pins.ts'
@@ -53,7 +52,7 @@ export function status(parts: StatusParts): FileSystemStatus {
     conflictCopies,
     conflicts: parts.conflicts.counted + conflictCopies.length,
     lost: parts.lost.list(),
-    damaged: damagedIn(parts.disk, parts.settings.stateDir),
+    damaged: filesSetAside(parts.settings.stateDir, parts.disk),
     trouble: parts.trouble.list(),
     oddEntries: parts.tree.source.oddEntries,
     openHandles: parts.handles.count,
@@ -76,11 +75,4 @@ function scratchFiles(tree: Tree): LocalFile[] {
 function isThere(tree: Tree, path: string): boolean {
   const node = tree.find(path)
   return node !== undefined && !node.isUnlinked
-}
-
-/** Files set aside at some start that still lie there. */
-function damagedIn(disk: Disk, stateDir: string): string[] {
-  return namesIn(stateDir, disk)
-    .filter((name) => name.includes('.damaged-') && !name.endsWith('-wal'))
-    .map((name) => join(stateDir, name))
 }

@@ -43,6 +43,22 @@ async function openDrive(): Promise<Drive> {
 }
 
 describe('a document whose type is not taken', () => {
+  it('is named no longer once it was dismissed, until it is tried again', async () => {
+    const { fileSystem, calls } = await openDrive()
+    await calls.mkdir('/in')
+    const save = (path: string): Promise<unknown> => calls.open(path, 'wx+', 0o600).catch(() => {})
+    for (const path of ['/in/b.docx', '/in/c.docx', '/input.docx']) await save(path)
+    expect(fileSystem.dismissNames('/in/b.docx')).toBe(1)
+    expect(fileSystem.status().refusedNames.map(({ path }) => path)).toEqual(['/in/c.docx', '/input.docx'])
+    expect(fileSystem.dismissNames('/in')).toBe(1)
+    expect(fileSystem.dismissNames('/in')).toBe(0)
+    await save('/in/b.docx')
+    expect(fileSystem.status().refusedNames).toMatchObject([
+      { path: '/input.docx' },
+      { path: '/in/b.docx', count: 1 },
+    ])
+  })
+
   it('is named with what it is and how often it was tried', async () => {
     const { fileSystem, notices, warnings, calls } = await openDrive()
     await calls.mkdir('/in')

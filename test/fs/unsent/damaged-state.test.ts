@@ -122,6 +122,15 @@ describe('a damaged journal', () => {
     expect(damaged[0]).toMatch(/journal\.db\.damaged-\d{4}-\d\d-\d\dT\d\d\.\d\d\.\d\d$/)
     expect(readFileSync(damaged[0] ?? '').equals(before)).toBe(true)
     expect(state.logged).toContainEqual(expect.stringMatching(/the journal was damaged: set aside as/))
+    expect(state.fileSystem.status().trouble).toHaveLength(1)
+    const [kept = ''] = state.fileSystem.dismissDamage()
+    expect(kept).toBe(damaged[0]?.replace('.damaged-', '.dismissed-'))
+    expect(readFileSync(kept).equals(before)).toBe(true)
+    expect(state.fileSystem.status()).toMatchObject({ damaged: [], trouble: [] })
+    await state.end()
+    await state.start()
+    expect(state.fileSystem.status()).toMatchObject({ damaged: [], trouble: [] })
+    expect(readFileSync(kept).equals(before)).toBe(true)
   })
 
   test('gives what can still be read of it', async () => {

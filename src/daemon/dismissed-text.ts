@@ -1,0 +1,13 @@
+// Dismissals, in words: for the command line and the page.
+
+import { printable } from '../printable.ts'
+
+export function namesDismissed(count: number): string {
+  return `${count === 1 ? '1 refused name is' : `${count} refused names are`} listed no longer`
+}
+
+/** `files`: those that were set aside, as they are called now. */
+export function damageDismissed(files: readonly string[]): string {
+  const kept = files.length === 0 ? '' : `; kept as ${files.map(printable).join(', ')}`
+  return `Damage found so far is listed no longer${kept}`
+}
