@@ -2,7 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Activity, activityFile, parseActivity } from '../daemon/activity.ts'
+import { activityFile, mostChanges, parseActivity } from '../daemon/activity.ts'
+import { type Activity, withoutCounted } from '../daemon/activity-bursts.ts'
 import { activityText } from '../daemon/activity-text.ts'
 import { CommandError } from './command-error.ts'
 import { isAtOrUnder } from '../path.ts'
@@ -21,20 +22,35 @@ export async function runActivity(
   if (found.record === undefined)
     throw new CommandError(`${found.mountpoint} is no drive of this user; docmount status lists them`)
   const file = activityFile(found.record.id)
-  const show = (line: string): void => {
-    const activity = parseActivity(line)
-    if (activity === undefined || !concerns(activity, inside)) return
-    console.log(
-      isJson ? printableJson(line) : printable(`${localTime(activity.at)}  ${activityText(activity)}`),
-    )
+  const show = (activity: Activity): void => {
+    if (!concerns(activity, inside)) return
+    const line = isJson
+      ? printableJson(JSON.stringify(activity))
+      : printable(`${localTime(activity.at)}  ${activityText(activity)}`)
+    console.log(line)
   }
+  const earlier: Activity[] = []
+  let take = (activity: Activity): void => void earlier.push(activity)
+  const onCaughtUp = (): void => {
+    for (const activity of withoutCounted(earlier).slice(-mostChanges)) show(activity)
+    take = show
+  }
+  const read = (line: string): void => {
+    const activity = parseActivity(line)
+    if (activity !== undefined) take(activity)
+  }
+  if (isFollowing) await untilThere(file)
   // Older changes are in FILE.1.
-  if (existsSync(`${file}.1`)) await showLines(`${file}.1`, { mostBytes: Infinity, isFollowing: false }, show)
-  // The file is made by the drive's first change.
-  if (isFollowing) while (!existsSync(file)) await sleep(pollMs)
-  if (existsSync(file)) await showLines(file, { mostBytes: Infinity, isFollowing }, show)
+  if (existsSync(`${file}.1`)) await showLines(`${file}.1`, { mostBytes: Infinity, isFollowing: false }, read)
+  if (existsSync(file)) await showLines(file, { mostBytes: Infinity, isFollowing, onCaughtUp }, read)
 }
 
-function concerns({ path, from, copy }: Activity, folder: string): boolean {
-  return [path, from, copy].some((each) => each !== undefined && isAtOrUnder(each, folder))
+/** The file is made by the drive's first change. */
+async function untilThere(file: string): Promise<void> {
+  while (!existsSync(file)) await sleep(pollMs)
+}
+
+function concerns({ path, from, copy, count }: Activity, folder: string): boolean {
+  const isAbove = count !== undefined && isAtOrUnder(folder, path)
+  return isAbove || [path, from, copy].some((each) => each !== undefined && isAtOrUnder(each, folder))
 }

@@ -26,10 +26,16 @@ export async function runLog(
   await showLines(logFile, { mostBytes: tailBytes, isFollowing }, show)
 }
 
-/** Calls `show` with the complete lines in the last `mostBytes` of a log; with `isFollowing` also with new ones, until Ctrl-C. */
+/**
+ * Calls `show` with the complete lines in the last `mostBytes` of a log; with `isFollowing` also with new ones, until Ctrl-C. `onCaughtUp` is
+ * called between the two. */
 export async function showLines(
   logFile: string,
-  { mostBytes, isFollowing }: { mostBytes: number; isFollowing: boolean },
+  {
+    mostBytes,
+    isFollowing,
+    onCaughtUp,
+  }: { readonly mostBytes: number; readonly isFollowing: boolean; readonly onCaughtUp?: () => void },
   show: (line: string) => void,
 ): Promise<void> {
   if (isFollowing) exitWhenReaderCloses()
@@ -38,6 +44,7 @@ export async function showLines(
     const { size } = await file.stat()
     const lines = new LineReader(Math.max(0, size - mostBytes))
     await lines.read(file, show)
+    onCaughtUp?.()
     if (!isFollowing) return
     for (;;) {
       await sleep(pollMs)

@@ -3,15 +3,14 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Change } from '../fs/change.ts'
+import { type Activity, ActivityBursts, type ActivityBurstsOptions } from './activity-bursts.ts'
 import { LogFile } from './log-file.ts'
 import { xdgFolder } from './xdg.ts'
 
-/** A change, and when the drive heard of it (ISO time). */
-export interface Activity extends Change {
-  readonly at: string
-}
+/** The latest changes, of those that are kept. */
+export const mostChanges = 1_000
 
-/** More than 1,000 changes in each of two files, unless their paths are long. */
+/** As many changes in each of two files, unless their paths are long. */
 const limitBytes = 256 * 1024
 
 /** The file of the drive with this id (`MountPlan.id`); older changes are in `FILE.1`. */
@@ -24,13 +23,27 @@ export class ActivityWriter {
   readonly #id: string
   /** Opened at the first change: a drive that did nothing leaves nothing. */
   #file: LogFile | undefined
+  #isClosed = false
+  readonly #bursts: ActivityBursts
 
-  constructor(id: string) {
+  constructor(id: string, onBurst: ActivityBurstsOptions['onBurst']) {
     this.#id = id
+    this.#bursts = new ActivityBursts({ write: (activity) => this.#write(activity), onBurst })
   }
 
   add(change: Change): void {
-    const activity: Activity = { at: new Date().toISOString(), ...change }
+    this.#bursts.add({ at: new Date().toISOString(), ...change })
+  }
+
+  close(): void {
+    this.#bursts.close()
+    this.#isClosed = true
+    this.#file?.close()
+    this.#file = undefined
+  }
+
+  #write(activity: Activity): void {
+    if (this.#isClosed) return
     try {
       this.#file ??= this.#open()
     } catch {
@@ -38,10 +51,6 @@ export class ActivityWriter {
       return
     }
     this.#file.write(`${JSON.stringify(activity)}\n`)
-  }
-
-  close(): void {
-    this.#file?.close()
   }
 
   #open(): LogFile {

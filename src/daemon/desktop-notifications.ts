@@ -9,8 +9,11 @@ import { runTool } from '../run-tool.ts'
 
 /** At most one notification of a kind in this time; the others are counted, and shown as one at its end. */
 const pauseMs = 60_000
-/** Kinds that come in bursts (files dragged in together), with the time in which a burst is gathered into one notification. */
-const gatherMs: Partial<Record<Notice['kind'], number>> = { unsupported: 2_000 }
+/** A burst (files dragged in together) is gathered into one notification for so long. */
+const gatherMs = 2_000
+const comeInBursts: ReadonlySet<Notice['kind']> = new Set([
+  'conflict', 'damaged', 'lost', 'refused', 'unkept', 'unsupported',
+]) // prettier-ignore
 const limitMs = 5_000
 
 export type Send = (title: string, body: string) => void
@@ -20,7 +23,7 @@ interface Pause {
   latest: Notice
 }
 
-/** Returns a function that shows notices by `send`; a burst of one kind makes two notifications. */
+/** Returns a function that shows notices by `send`; a burst of one kind makes one notification. */
 export function desktopNotifications(project: string, send: Send = notifySend): (notice: Notice) => void {
   const pauses = new Map<Notice['kind'], Pause>()
 
@@ -41,12 +44,11 @@ export function desktopNotifications(project: string, send: Send = notifySend): 
 
   return (notice) => {
     const known = pauses.get(notice.kind)
-    const gather = gatherMs[notice.kind]
     if (known !== undefined) {
       known.count++
       known.latest = notice
-    } else if (gather === undefined) show(notice, 0)
-    else pause(notice, 1, gather)
+    } else if (comeInBursts.has(notice.kind)) pause(notice, 1, gatherMs)
+    else show(notice, 0)
   }
 }
 
@@ -80,6 +82,7 @@ function wordsFor(notice: Notice): string {
       return `Content of ${notice.path ?? 'an unknown document'} was found and kept. To take it out, run docmount recover --lost.`
     case 'untilLogin':
       return `The drive stays unmounted until the next login. To stop mounting it then, run docmount service remove ${notice.project}.`
+    case 'burst':
     case 'damaged':
       return `${notice.sentence}.`
   }

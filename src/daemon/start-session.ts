@@ -14,6 +14,7 @@ import { withTablesFolder } from '../tables-drive/tables-drive.ts'
 import { forwardedFolder } from './xdg.ts'
 import type { NetworkSettings } from '../world/network.ts'
 import { ActivityWriter } from './activity.ts'
+import { burstSentence } from './activity-text.ts'
 import { createControlHandlers } from './control-handlers.ts'
 import { startControlServer } from './control-server.ts'
 import { DaemonError } from './daemon-error.ts'
@@ -103,7 +104,10 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   if (options.waitMs !== undefined)
     await waitForService(client, plan.project, { waitMs: options.waitMs, log })
   const tell = options.notifies ? desktopNotifications(plan.project) : undefined
-  const activity = new ActivityWriter(plan.id)
+  const activity = new ActivityWriter(plan.id, (sum) => {
+    const sentence = burstSentence(sum)
+    if (sentence !== undefined) tell?.({ kind: 'burst', sentence })
+  })
   undo.push(async () => activity.close())
   const projectFiles = await createFileSystem({
     ...options.fileSystem,

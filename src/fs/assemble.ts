@@ -90,6 +90,8 @@ export function assemble(options: FileSystemOptions): Superblock {
     files,
     urls,
     world,
+    onReceived: ({ path, size }) =>
+      options.onChange?.({ kind: 'received', path, ...(size === undefined ? {} : { bytes: size }) }),
     silentMs: (since) => files.uplink.silentMs(since),
     cacheDir: settings.cacheDir,
     ...(options.cacheSizeBytes === undefined ? {} : { cacheSizeBytes: options.cacheSizeBytes }),

@@ -1,16 +1,25 @@
-// Changes that the service took, refused, or was found to have from somebody else: what a drive did, for a person to read.
+// Changes that the service took or refused, and what came from it: what a drive did, for a person to read.
 
 import type { QueueEvent } from '../content/commit/queue-event.ts'
 import type { Intention } from '../content/intention.ts'
 
 /**
  * - `sent`: a document is new in the service; `replaced`: it took the place of a version.
+ * - `received`: a document came here whole; `bytes` long.
  * - `moved`, `copied`: the service did it with what it has; `from` says from where.
  * - `deleted`: a document, or a folder with all that was left in it.
  * - `refused`: the service said no; `reason` in its words.
  * - `conflict`: another client's version was kept at `copy`.
  */
-export type ChangeKind = 'sent' | 'replaced' | 'moved' | 'copied' | 'deleted' | 'refused' | 'conflict'
+export type ChangeKind =
+  | 'sent'
+  | 'received'
+  | 'replaced'
+  | 'moved'
+  | 'copied'
+  | 'deleted'
+  | 'refused'
+  | 'conflict'
 
 export interface Change {
   readonly kind: ChangeKind

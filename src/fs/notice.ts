@@ -11,6 +11,7 @@
  * - `refused`: the service said no to a change; it waits for the person.
  * - `unkept`: the disk of this machine did not take what was saved; it is tried again, and lost when the drive ends before that.
  * - `unsupported`: nothing could be saved at `path`: the service takes no `what`.
+ * - `burst`: many changes of one kind; `sentence` tells of them.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
  * - `lost`: content that the journal does not know of is kept in lost+found.
  * - `untilLogin`: somebody unmounted a drive that systemd mounts at every login.
@@ -26,4 +27,4 @@ export type Notice =
   | { readonly kind: 'conflict'; readonly path: string; readonly copy: string }
   | { readonly kind: 'lost'; readonly path: string | undefined; readonly file: string }
   | { readonly kind: 'untilLogin'; readonly project: string }
-  | { readonly kind: 'damaged'; readonly sentence: string }
+  | { readonly kind: 'burst' | 'damaged'; readonly sentence: string }

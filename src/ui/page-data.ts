@@ -2,7 +2,8 @@
 // touches a mount.
 
 import { createHash } from 'node:crypto'
-import { type Activity, activityFile, parseActivity } from '../daemon/activity.ts'
+import { activityFile, parseActivity } from '../daemon/activity.ts'
+import { type Activity, withoutCounted } from '../daemon/activity-bursts.ts'
 import { ask } from '../daemon/control-client.ts'
 import type { MountStatus, TablesAnswer } from '../daemon/control-protocol.ts'
 import { findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
@@ -40,6 +41,9 @@ export interface CliTexts {
 }
 
 const shownChanges = 20
+/** Read of the activity: a burst may count a dozen lines before its own. Twenty fit also where paths are as long as they may be. */
+const tailLines = 12 * shownChanges
+const tailBytes = 128 * 1024
 const limitMs = 5_000
 /** Lifetimes of cached data that changes rarely, or costs a call to the service. */
 const leftForMs = 10_000
@@ -143,10 +147,10 @@ async function tablesOf(socketPath: string): Promise<Pick<DriveData, 'tables' | 
 /** Resolves with the latest changes, oldest first; none without a file. */
 async function latestActivity(id: string): Promise<readonly Activity[]> {
   const file = activityFile(id)
-  // So many changes fit also where their paths are as long as paths may be.
   const tailOf = (path: string): Promise<readonly string[]> =>
-    lastLines(path, { mostBytes: 128 * 1024, mostLines: shownChanges }).catch(() => [])
+    lastLines(path, { mostBytes: tailBytes, mostLines: tailLines }).catch(() => [])
   const lines = await tailOf(file)
-  const older = lines.length < shownChanges ? await tailOf(`${file}.1`) : []
-  return [...older, ...lines].slice(-shownChanges).flatMap((line) => parseActivity(line) ?? [])
+  const older = lines.length < tailLines ? await tailOf(`${file}.1`) : []
+  const all = [...older, ...lines].flatMap((line) => parseActivity(line) ?? [])
+  return withoutCounted(all).slice(-shownChanges)
 }

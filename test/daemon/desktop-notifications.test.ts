@@ -29,30 +29,38 @@ test('each notice is told in words that say what to do', () => {
   tell({ kind: 'diskFull' })
   tell({ kind: 'sending', changes: 3, bytes: 2048 })
   tell({ kind: 'left', changes: 1, bytes: 1024 })
-  expect(told).toEqual([
+  tell({ kind: 'burst', sentence: '20 documents below /a were deleted' })
+  vi.advanceTimersByTime(2_000)
+  expect(told.toSorted()).toEqual([
     'docmount: acme | /a.pdf was refused: PUT /a.pdf: 413 too large. It is kept on this machine: docmount retry sends it again.',
-    'docmount: acme | Someone else changed /b.txt too. Their version is kept beside yours: /b (conflict).txt.',
-    'docmount: acme | Content of /c.txt was found and kept. To take it out, run docmount recover --lost.',
-    'docmount: acme | The service cannot be reached. What you save stays on this machine, and is sent when the service is back.',
-    'docmount: acme | The service is back.',
+    'docmount: acme | 1 change (1.0 KiB) is not sent. Everything is kept on this machine, and is sent when the drive is mounted again.',
+    'docmount: acme | 20 documents below /a were deleted.',
     'docmount: acme | A fault of docmount ended the drive. What you saved is kept on this machine, and is sent when the drive is mounted again: docmount status says how.',
+    'docmount: acme | Content of /c.txt was found and kept. To take it out, run docmount recover --lost.',
     'docmount: acme | Everything that was kept on this machine has been sent to the service.',
-    'docmount: acme | The service no longer accepts the API key. What you save stays on this machine. To give a new key, run docmount login.',
+    'docmount: acme | Someone else changed /b.txt too. Their version is kept beside yours: /b (conflict).txt.',
     'docmount: acme | The disk of this machine is full, and something was not saved. Make room, then save it again.',
     'docmount: acme | The drive is unmounted, but 3 changes (2.0 KiB) are still on the way to the service. Leave this machine on until everything is sent.',
-    'docmount: acme | 1 change (1.0 KiB) is not sent. Everything is kept on this machine, and is sent when the drive is mounted again.',
+    'docmount: acme | The service cannot be reached. What you save stays on this machine, and is sent when the service is back.',
+    'docmount: acme | The service is back.',
+    'docmount: acme | The service no longer accepts the API key. What you save stays on this machine. To give a new key, run docmount login.',
   ])
 })
 
-test('a burst of one kind is one notification now and one at the end of a minute', () => {
+test('a burst of one kind is one notification, and what comes later in it another one at the end of a minute', () => {
   const told: string[] = []
   const tell = desktopNotifications('acme', (_title, body) => told.push(body))
-  for (let count = 1; count <= 50; count++)
-    tell({ kind: 'refused', path: `/${count}.pdf`, reason: 'no', isKept: true })
-  expect(told).toHaveLength(1)
+  const refuse = (from: number, to: number): void => {
+    for (let count = from; count <= to; count++)
+      tell({ kind: 'refused', path: `/${count}.pdf`, reason: 'no', isKept: true })
+  }
+  refuse(1, 50)
+  vi.advanceTimersByTime(2_000)
+  expect(told).toEqual([expect.stringMatching(/^\/50\.pdf was refused.*And 49 more: docmount status/)])
+  refuse(51, 60)
   vi.advanceTimersByTime(60_000)
   expect(told).toHaveLength(2)
-  expect(told[1]).toMatch(/^\/50\.pdf was refused.*And 48 more: docmount status/)
+  expect(told[1]).toMatch(/^\/60\.pdf was refused.*And 9 more: docmount status/)
   vi.advanceTimersByTime(600_000)
   expect(told).toHaveLength(2)
 })

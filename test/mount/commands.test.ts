@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inDrive, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { project } from '../support/service.ts'
+import { waitUntil } from '../support/wait-until.ts'
 
 let desk: Desk
 beforeEach(async () => {
@@ -141,6 +142,30 @@ describe.skipIf(whyNoFuse() !== undefined)('activity', () => {
       'sent',
       'replaced',
       'moved',
+    ])
+  })
+
+  test('tells of a document that came whole in one line, and of 200 deletes in another', async () => {
+    await desk.testService.other.put('/large.pdf', Buffer.alloc(1_000_000, '%PDF-1.4 '))
+    for (let turn = 0; turn < 200; turn++)
+      await desk.testService.other.put(`/many/${turn % 4}/${turn}.txt`, 'x')
+    const drive = await desk.mount('drive')
+    const told = async (): Promise<string[]> =>
+      (await desk.docmount('activity', drive)).stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.slice('2026-11-27 05:00:00  '.length))
+    await desk.save(join(drive, 'a.txt'), 'four')
+    await inDrive('cat', join(drive, 'large.pdf'))
+    await inDrive('cat', join(drive, 'large.pdf'))
+    await waitUntil('it to be told', async () => (await told()).some((line) => line.startsWith('received')))
+    expect((await inDrive('rm', '-r', join(drive, 'many'))).code).toBe(0)
+    expect((await desk.docmount('unmount', drive)).code).toBe(0)
+    await desk.mount('drive')
+    expect(await told()).toEqual([
+      'sent      /a.txt (4 bytes)',
+      'received  /large.pdf (976.6 KiB)',
+      'deleted   200 below /many',
     ])
   })
 })

@@ -3,8 +3,9 @@
 import type { Command } from 'commander'
 
 const help = `
-The last thousand changes or more are kept, over restarts: sent, replaced, moved, copied,
-deleted, refused, and conflicts. Reading is no change.
+The last thousand changes are kept, over restarts: sent, replaced, moved, copied, deleted,
+refused, conflicts, and documents that were received whole. More than ten changes of one kind,
+one soon after another, become one line.
 
 Examples:
   $ docmount activity                       the only drive's
@@ -15,7 +16,9 @@ export function register(program: Command): void {
   program
     .command('activity')
     .summary('show what a drive did in the service')
-    .description('Shows what a drive sent, replaced, moved, deleted and was refused, with time and size.')
+    .description(
+      'Shows what a drive sent, received, replaced, moved, deleted and was refused, with time and size.',
+    )
     .argument('[path]', 'a path on a drive, or a project (default: the only drive)')
     .option('-f, --follow', 'show new changes as they come, until Ctrl-C')
     .option('--json', 'print a line of JSON for each change')

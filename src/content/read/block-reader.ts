@@ -40,6 +40,8 @@ export interface ReaderOptions {
   readonly memoryBytes?: number
   /** How much of the silence since then is to be counted (ms, of the monotonic clock). Default: all. */
   readonly silentMs?: (since: number) => number
+  /** Told of each document that came whole through the network. */
+  readonly onReceived?: (version: Version) => void
   readonly log: Log
   readonly world: Pick<World, 'clock' | 'chance' | 'disk'>
 }
@@ -71,10 +73,12 @@ class BlockReader implements Reader, BlockEvents {
   /** Blocks that an open finds, by path and fingerprint. */
   readonly #shared = new SharedBlocks()
   readonly #closing = new AbortController()
+  readonly #onReceived: (version: Version) => void
   #nextId = 1
 
   constructor(options: ReaderOptions) {
-    const { files, urls, log, world, memoryBytes = defaultMemoryBytes } = options
+    const { files, urls, log, world, memoryBytes = defaultMemoryBytes, onReceived = () => {} } = options
+    this.#onReceived = onReceived
     const { clock, disk } = world
     this.#queue = new DownloadQueue(clock)
     this.#device = disk
@@ -134,7 +138,9 @@ class BlockReader implements Reader, BlockEvents {
   async fetchWhole(version: Version, options: FetchWholeOptions): Promise<number> {
     const sources = { download: this.#download, queue: this.#queue, disk: this.disk }
     const signal = AbortSignal.any([options.signal, this.#closing.signal])
-    return fetchWhole(sources, version, { ...options, signal })
+    const fetchedBytes = await fetchWhole(sources, version, { ...options, signal })
+    if (fetchedBytes > 0) this.#onReceived(version)
+    return fetchedBytes
   }
 
   looked(path: string, record: RemoteFile): void {
@@ -257,6 +263,10 @@ class BlockReader implements Reader, BlockEvents {
     urls.get(version, this.#closing.signal).catch((error: unknown) => {
       log.debug({ path: version.path, error: String(error) }, 'a document was changed under its reader')
     })
+  }
+
+  cameWhole({ version, sizeBytes }: VersionBlocks): void {
+    this.#onReceived({ ...version, size: sizeBytes })
   }
 
   #openSized(version: Version, sizeBytes: number): Reading {

@@ -34,6 +34,8 @@ export interface BlockEvents {
   becameIdle(blocks: VersionBlocks): void
   /** The service has another content under this version's name. */
   becameStale(blocks: VersionBlocks): void
+  /** All of it has come, some of that through the network. */
+  cameWhole(blocks: VersionBlocks): void
 }
 
 /** A read waits this long for a download that does not get its turn; one under way has limits of its own. */
@@ -52,6 +54,10 @@ export class VersionBlocks implements FillTarget {
   /** One for each place it was at: the same bytes may have another ETag there. */
   readonly #checks = new WeakMap<Version, VersionCheck>()
   readonly #rest: BackgroundFetch
+  /** Blocks that have come so far; undefined once all have. */
+  #come: Uint8Array | undefined
+  #comeCount = 0
+  #isFromNetwork = false
   #version: Version
   #stored: StoredVersion | undefined
   #stale: ErrnoError | undefined
@@ -70,6 +76,7 @@ export class VersionBlocks implements FillTarget {
     this.#waiters = new BlockWaiters(sources.download.world.clock)
     this.#events = events
     this.isShared = !isWeak(version)
+    this.#come = new Uint8Array(blockCount(sizeBytes))
     this.#rest = new BackgroundFetch({
       sizeBytes,
       link: sources.download.link,
@@ -236,6 +243,17 @@ export class VersionBlocks implements FillTarget {
       }
     }
     this.#waiters.give(block, bytes)
+    if (urgency !== undefined) this.#isFromNetwork = true
+    this.#count(block)
+  }
+
+  #count(block: number): void {
+    if (this.#come === undefined || this.#come[block] === 1) return
+    this.#come[block] = 1
+    this.#comeCount++
+    if (this.#comeCount < this.#come.length) return
+    this.#come = undefined
+    if (this.#isFromNetwork) this.#events.cameWhole(this)
   }
 
   splitOff(fetch: Fetch, first: number): void {
