@@ -22,6 +22,8 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   retry: () => import('./commands/retry.ts'),
   resolve: () => import('./commands/resolve.ts'),
   dismiss: () => import('./commands/dismiss.ts'),
+  pause: () => import('./commands/pause.ts'),
+  resume: () => import('./commands/resume.ts'),
   pin: () => import('./commands/pin.ts'),
   unpin: () => import('./commands/unpin.ts'),
   pins: () => import('./commands/pins.ts'),

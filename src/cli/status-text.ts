@@ -56,6 +56,7 @@ function factsOf(shown: MountStatus): string[] {
     serviceOf(shown),
     ...(state === 'detached' ? ['detached: it serves the programs that still use it until they end'] : []),
     ...(shown.readOnly ? ['read-only'] : []),
+    ...(shown.isPaused ? ['paused: nothing is sent until docmount resume'] : []),
     unsent.length === 0 ? 'everything sent' : unsentSum(unsent),
     ...counted(scratchFiles, 'temporary file', 'temporary files', ' on this machine only'),
     ...counted(

@@ -37,6 +37,14 @@ export function createControlHandlers(
     dismissNames: async ({ path }) => ({ names: (await session).fileSystem.dismissNames(path) }),
     dismissDamage: async () => ({ files: (await session).fileSystem.dismissDamage() }),
     retry: async ({ path }) => ({ retried: (await session).fileSystem.retry(path) }),
+    pause: async () => {
+      ;(await session).fileSystem.pause()
+      return {}
+    },
+    resume: async () => {
+      ;(await session).fileSystem.resume()
+      return {}
+    },
     pin: async ({ path }, { signal }) => (await session).fileSystem.pin(path, { signal }),
     unpin: async ({ path }) => {
       ;(await session).fileSystem.unpin(path)

@@ -69,6 +69,8 @@ export interface ControlCommands {
   /** `files`: those that were set aside, as they are called now. */
   dismissDamage: { input: Record<string, never>; progress: never; answer: { files: readonly string[] } }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
+  pause: { input: Record<string, never>; progress: never; answer: Record<string, never> }
+  resume: { input: Record<string, never>; progress: never; answer: Record<string, never> }
   pin: { input: { path: string }; progress: never; answer: PinAnswer }
   unpin: { input: { path: string }; progress: never; answer: Record<string, never> }
   pins: { input: Record<string, never>; progress: never; answer: { pins: readonly PinStatus[] } }

@@ -75,6 +75,9 @@ export interface FileSystem extends Operations {
   refresh(path: string): Promise<void>
   /** Tries refused and waiting changes at or under the path again, now. Answers how many. */
   retry(path: string): number
+  /** Sends nothing until `resume`: what is saved stays here. What is under way is finished. */
+  pause(): void
+  resume(): void
   /**
    * Keeps what is at a path, and what will be, on this machine. Rejects with ENOENT where nothing has this name while the
    * service can be asked.

@@ -114,6 +114,8 @@ export function operationsOf(sb: Superblock): FileSystem {
       sb.pins.look()
       return retry(sb, path)
     },
+    pause: () => sb.queue.pause('asked'),
+    resume: () => sb.queue.goOn('asked'),
     pin: (path, { signal }) => sb.pins.pin(path, signal),
     unpin: (path) => sb.pins.unpin(path),
     pins: () => sb.pins.status(),

@@ -95,6 +95,8 @@ export interface FileSystemStatus {
   readonly stale: boolean
   /** Since when it is away (epoch ms), and why. */
   readonly away: Absence | undefined
+  /** Somebody asked for a pause: nothing is sent. */
+  readonly isPaused: boolean
   /** The service's word on a key that it refuses, while it does so: everything waits for another one. */
   readonly keyRefusal: string | undefined
   readonly unsent: readonly Unsent[]

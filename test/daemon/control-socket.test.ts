@@ -39,6 +39,8 @@ const handlers: ControlHandlers = {
   dismissNames: refuse,
   dismissDamage: refuse,
   retry: ({ path }) => ({ retried: path.length }),
+  pause: refuse,
+  resume: refuse,
   pin: refuse,
   unpin: refuse,
   pins: refuse,

@@ -105,6 +105,47 @@ describe.skipIf(whyNoFuse() !== undefined)('link', () => {
   })
 })
 
+describe.skipIf(whyNoFuse() !== undefined)('pause', () => {
+  test('sends nothing, not even what is removed with its folder, until resume', async () => {
+    const { other } = desk.testService
+    await other.put('/gone/a.txt', 'a')
+    await other.put('/old.txt', 'old')
+    const drive = await desk.mount('drive')
+    expect(await desk.docmount('pause', drive)).toMatchObject({ code: 0, stderr: '' })
+    await desk.save(join(drive, 'new.txt'), 'new')
+    expect((await inDrive('mv', join(drive, 'old.txt'), join(drive, 'moved.txt'))).code).toBe(0)
+    expect((await inDrive('rm', '-r', join(drive, 'gone'))).code).toBe(0)
+    expect((await inDrive('ls', drive)).stdout).toBe('moved.txt\nnew.txt\n')
+    const { stdout } = await desk.docmount('status', drive)
+    expect(stdout).toContain('paused: nothing is sent until docmount resume')
+    expect((await desk.docmount('wait', drive)).stderr).toContain(
+      'sending is paused; docmount resume goes on',
+    )
+    expect([...((await other.documents('/')) ?? [])].map(([path]) => path).toSorted()).toEqual([
+      'gone/a.txt',
+      'old.txt',
+    ])
+    expect(await desk.docmount('resume', drive)).toMatchObject({ code: 0, stderr: '' })
+    expect((await desk.docmount('wait', drive)).code).toBe(0)
+    expect([...((await other.documents('/')) ?? [])].map(([path]) => path).toSorted()).toEqual([
+      'moved.txt',
+      'new.txt',
+    ])
+  })
+
+  test('is over with the drive: what is not sent is named at its end, and sent after the next mount', async () => {
+    const drive = await desk.mount('drive')
+    await desk.docmount('pause', drive)
+    await desk.save(join(drive, 'new.txt'), 'new')
+    const { code, stderr } = await desk.docmount('unmount', drive)
+    expect(code).toBe(1)
+    expect(stderr).toContain('/new.txt')
+    await desk.mount('drive')
+    expect((await desk.docmount('wait', drive)).code).toBe(0)
+    expect((await desk.testService.other.bytes('/new.txt')).toString()).toBe('new')
+  })
+})
+
 describe.skipIf(whyNoFuse() !== undefined)('activity', () => {
   test('tells what became of each change, also after the next mount, and of one folder alone', async () => {
     const drive = await desk.mount('drive')

@@ -23,7 +23,7 @@ import { OpenJobs } from './open-jobs.ts'
 import { Outcomes } from './outcomes.ts'
 import { PathOrder } from './path-order.ts'
 import type { QueueEvent } from './queue-event.ts'
-import { Schedule } from './schedule.ts'
+import { Schedule, type PauseReason } from './schedule.ts'
 
 export interface CommitQueueOptions extends AttemptOptions {
   /** Uploads and deletes under way at once. Default 8. */
@@ -201,14 +201,18 @@ export class CommitQueue {
     this.#attempts.refuse(job, error)
   }
 
-  /** The service is away: nothing is begun until `goOn`, and whoever waits hears of it at once. */
-  pause(): void {
-    this.#schedule.pause()
+  /** Nothing is begun until `goOn` for the same reason, and whoever waits hears of it at once. What is under way ends. */
+  pause(why: PauseReason = 'away'): void {
+    this.#schedule.pause(why)
   }
 
-  /** The service is back: what waits for it goes on at once. */
-  goOn(): void {
-    this.#schedule.goOn()
+  isPausedBy(why: PauseReason): boolean {
+    return this.#schedule.isPausedBy(why)
+  }
+
+  /** What waited goes on at once, unless there is another reason. */
+  goOn(why: PauseReason = 'away'): void {
+    this.#schedule.goOn(why)
   }
 
   /**

@@ -9,6 +9,9 @@ import type { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
 import { Turns } from './turns.ts'
 
+/** The service is away; a person asked for it. */
+export type PauseReason = 'away' | 'asked'
+
 export interface ScheduleOptions {
   readonly order: PathOrder
   readonly clock: Clock
@@ -29,6 +32,7 @@ export class Schedule {
   readonly #line: PQueue
   readonly #inLine = new Set<Job>()
   readonly #alarm: Alarm
+  readonly #pauses = new Set<PauseReason>()
   /** A look that is about to be taken. */
   #soon: Timer | undefined
   #isClosed = false
@@ -107,8 +111,9 @@ export class Schedule {
     }
   }
 
-  /** Begins no job until `goOn`; a call that waits for one hears of it at once. */
-  pause(): void {
+  /** Begins no job until `goOn` for the same reason; a call that waits for one hears of it at once. */
+  pause(why: PauseReason): void {
+    this.#pauses.add(why)
     if (this.#turns.isPaused) return
     this.#turns.isPaused = true
     for (const job of this.#order.all()) {
@@ -118,9 +123,14 @@ export class Schedule {
     }
   }
 
-  /** Jobs that waited for the service go on at once. */
-  goOn(): void {
-    if (!this.#turns.isPaused) return
+  isPausedBy(why: PauseReason): boolean {
+    return this.#pauses.has(why)
+  }
+
+  /** Jobs that waited go on at once, unless there is another reason. */
+  goOn(why: PauseReason): void {
+    this.#pauses.delete(why)
+    if (!this.#turns.isPaused || this.#pauses.size > 0) return
     this.#turns.isPaused = false
     for (const job of this.#order.all()) {
       job.isUnreachable = false

@@ -11,7 +11,7 @@ const quietMs = 100
 const longestQuietMs = 1_000
 
 export class Turns {
-  /** The service is away: it is nobody's turn. */
+  /** It is nobody's turn. */
   isPaused = false
   readonly #order: PathOrder
   readonly #clock: Clock

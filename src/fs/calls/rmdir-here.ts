@@ -1,4 +1,4 @@
-// Removing a folder while the service cannot be asked: the names known here decide, and the service's folder goes only if nothing
+// Removing a folder while the service cannot be asked, or sending is paused: the names known here decide, and the service's folder goes only if nothing
 // but empty folders is left in it by then. Also the steps that every rmdir ends with.
 
 import { ErrnoError } from '../../errno-error.ts'

@@ -64,7 +64,7 @@ async function removed(parts: RmdirParts, above: Node, node: Node, caller: Calle
     goneWhole(parts, above, node)
     return
   }
-  if (parts.reach.isAway) return rmdirOffline(parts, above, node, caller)
+  if (mayNotAsk(parts)) return rmdirOffline(parts, above, node, caller)
   const look = await lookInto(parts, above, node, caller.signal)
   const isThere = await look.isToGo(look.standing)
   if (isThere) await deleteWhole(parts, node, look, caller.signal)
@@ -93,13 +93,18 @@ export async function checkIsEmpty(
 ): Promise<void> {
   const state = folderStateOf(node)
   if (state.isOnlyHere) return checkKeepsNothing(node, state)
-  if (parts.reach.isAway) {
+  if (mayNotAsk(parts)) {
     await withListing(parts.tree, node, caller, (listing) => checkEmpty(parts.tree, node, listing))
     return
   }
   const look = await lookInto(parts, above, node, caller.signal)
   await look.isToGo(look.standing)
   checkKeepsNothing(node, state)
+}
+
+/** The folder's DELETE waits for its turn, as everything else does. */
+function mayNotAsk({ reach, queue }: Pick<RmdirParts, 'reach' | 'queue'>): boolean {
+  return reach.isAway || queue.isPausedBy('asked')
 }
 
 /** Knowledge that is needed before the folder goes. */

@@ -60,6 +60,8 @@ export async function wait(
   for (;;) {
     const jobs = queue.jobsUnder(path)
     const next = jobs.find((job) => !job.isHeld && !isStopped(queue, job))
+    if (next !== undefined && queue.isPausedBy('asked'))
+      throw new ErrnoError('EBUSY', 'sending is paused; docmount resume goes on')
     if (next === undefined) return tellLeft(parts, path, jobs)
     const timeoutMs = until - clock.monotonic()
     const isOver = timeoutMs <= 0 || (await ended(clock, next, { timeoutMs, signal: options.signal }))
@@ -127,7 +129,7 @@ export async function recoverTo(parts: RecoverToParts, path: string, destination
   }
 }
 
-/** Sends everything, whatever it waits for, until done, refused, or out of time. Answers what is left. */
+/** Sends everything, whatever it waits for, until done, refused, or out of time; nothing while it is paused. Answers what is left. */
 export async function drain(
   parts: UnsentParts & WaitParts,
   options: { timeoutMs: number; onProgress?: (progress: DrainProgress) => void },
@@ -140,7 +142,7 @@ export async function drain(
     const unsent = unsentUnder(parts, '/')
     options.onProgress?.({ unsent: unsent.length, unsentBytes: bytesOf(unsent) })
     const next = open.find(({ isHeld }) => !isHeld)
-    if (parts.clock.monotonic() >= until) return unsent
+    if (parts.clock.monotonic() >= until || parts.queue.isPausedBy('asked')) return unsent
     if (next === undefined) {
       // Changes that were sent may have made room here.
       if ((await parts.saveFailures.tryNow()) === 0) return unsentUnder(parts, '/')

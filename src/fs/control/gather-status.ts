@@ -39,6 +39,7 @@ export function status(parts: StatusParts): FileSystemStatus {
     service: parts.reach.state,
     stale: parts.reach.isAway,
     away: parts.reach.absence,
+    isPaused: parts.queue.isPausedBy('asked'),
     keyRefusal: parts.files.keyRefusal,
     unsent,
     unsentBytes: bytesOf(unsent),
