@@ -42,6 +42,11 @@ export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): str
 
 /** Returns the command that mounts or serves the drive again with the same state folder. */
 export function resumeCommand(drive: Drive): string {
+  return ['docmount', ...resumeArguments(drive)].map(shellWord).join(' ')
+}
+
+/** The same, as the arguments of `docmount`. */
+export function resumeArguments(drive: Drive): string[] {
   const { project, mountpoint, baseUrl, stateDir } = drive
   const isWebdav = isUrl(mountpoint)
   const isUsualPlace = mountpoint === join(homeOf(), project)
@@ -49,7 +54,7 @@ export function resumeCommand(drive: Drive): string {
   const place = isWebdav ? ['--listen', mountpoint.replace(/^https?:\/\//, '')] : [mountpoint]
   const words = [project, ...(isUsualPlace ? [] : place), '--base-url', baseUrl]
   if (!isUsualState) words.push('--state-dir', stateDir)
-  return ['docmount', isWebdav ? 'webdav' : 'mount', ...words].map(shellWord).join(' ')
+  return [isWebdav ? 'webdav' : 'mount', ...words]
 }
 
 /** Message when the same project is mounted at another place or URL than the drive with the leftovers. */

@@ -44,6 +44,8 @@ export interface DriveCommandOptions {
   readonly log?: string
   readonly verbose?: boolean
   readonly quiet?: boolean
+  /** Serves the page of `docmount ui` as long as the drive lives. */
+  readonly ui?: boolean
 }
 
 /** The differences between `mount` and `webdav`. */
@@ -79,7 +81,7 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     const { serveMount } = await import('./serve-mount.ts')
     const logFile = isBackgroundDaemon || options.log !== undefined ? plan.logFile : undefined
     const session = sessionOptionsOf(plan, options, lastingKey(configuration.key, plan), command)
-    await serveMount(session, { logFile, isVerbose: options.verbose === true })
+    await serveMount(session, { logFile, isVerbose: options.verbose === true, withPage: options.ui === true })
   } catch (error) {
     if (error instanceof Error) {
       const message = messageOf(error, plan)

@@ -11,7 +11,7 @@ import { storeInKeyring } from './keyring.ts'
 import { possibleRoots } from './service-root.ts'
 import { shellWord } from './shell-word.ts'
 import { UsageError } from './usage-error.ts'
-import { saveLogin } from './write-config.ts'
+import { saveLogin, usesKeyring } from './write-config.ts'
 
 export interface LoginOptions {
   readonly baseUrl?: string
@@ -54,6 +54,23 @@ export async function runLogin(options: LoginOptions): Promise<void> {
   )
   console.log(`kept in ${options.keyring === true ? `the keyring, named in ${file}` : file}`)
   if (projects[0] !== undefined) console.log(`next: docmount mount ${shellWord(projects[0])}`)
+}
+
+/** Keeps another key for a service, where the last one was kept. Resolves with a sentence. Throws CommandError, UsageError. */
+export async function takeKey(baseUrl: string, apiKey: string): Promise<string> {
+  const key = apiKey.trim()
+  if (key === '') throw new UsageError('the key is empty')
+  const { projects } = await tryRoots([baseUrl], key, await readNetworkOf([baseUrl]))
+  const isInKeyring = await usesKeyring(baseUrl)
+  const account = [baseUrl, ...projects].join(' ')
+  if (isInKeyring) await storeInKeyring(account, key)
+  await saveLogin({
+    baseUrl,
+    key: isInKeyring ? { api_key_keyring: account } : { api_key: key },
+    network: {},
+    projects,
+  })
+  return `The key is accepted and kept; it sees ${projects.length === 0 ? 'no project yet' : projects.join(', ')}`
 }
 
 interface Accepted {

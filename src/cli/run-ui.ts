@@ -1,29 +1,32 @@
 // Implements `docmount ui`: serves the page until Ctrl-C, and opens it in a browser if there is a desktop.
 
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { CommandError } from './command-error.ts'
-import { findLeftFolders } from '../daemon/left-behind.ts'
 import { openOnDesktop } from '../ui/open-on-desktop.ts'
 import { startUi } from '../ui/server.ts'
 import { describeDead } from './find-drive.ts'
 import { ensureLocalFolder } from './local-folder.ts'
-import { describeLeft } from './status-text.ts'
+import { takeKey } from './run-login.ts'
+import { noRoomLine } from './pin-text.ts'
+import { mount, unmounted } from './unmounted-drives.ts'
 
 export interface UiCommandOptions {
   readonly port: number
   readonly open: boolean
   readonly copyTo?: string
+  readonly untilStdinEnds?: boolean
 }
 
-/** Resolves after SIGINT, SIGTERM or SIGHUP. Throws CommandError if the port cannot be listened at. */
-export async function runUi({ port, open, copyTo }: UiCommandOptions): Promise<void> {
+/** Resolves after SIGINT, SIGTERM or SIGHUP, or when standard input ends. Throws CommandError if the port cannot be listened at. */
+export async function runUi({ port, open, copyTo, untilStdinEnds }: UiCommandOptions): Promise<void> {
   const folder = copyTo === undefined ? undefined : await ensureLocalFolder(resolve(copyTo))
   // A working folder on a drive would keep that drive busy.
   process.chdir('/')
   const server = await startUi({
     port,
     copyTo: folder,
-    words: { describeDead, left: async () => (await findLeftFolders()).map(describeLeft) },
+    cli: { describeDead, unmounted, mount, takeKey, describeNoRoom: noRoomLine },
   }).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
@@ -36,7 +39,7 @@ export async function runUi({ port, open, copyTo }: UiCommandOptions): Promise<v
   const stopped = stopSignal()
   console.log(`${server.address}\nfor you on this machine, until Ctrl-C; the token is for your browser alone`)
   if (open) openBrowser(server.address)
-  await stopped
+  await (untilStdinEnds === true ? Promise.race([stopped, once(process.stdin.resume(), 'close')]) : stopped)
   await server.close()
 }
 

@@ -9,6 +9,7 @@ import { notifySystemd, setSystemdStatus } from '../daemon/systemd-notify.ts'
 import { userUnitOf } from '../daemon/user-units.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
+import { startOwnPage } from './own-page.ts'
 import { liveText } from './live-text.ts'
 import { awayText } from './away-text.ts'
 import { untilLoginText } from './systemd-unit.ts'
@@ -23,12 +24,14 @@ export interface ServeOptions {
   /** Undefined: standard error. */
   readonly logFile: string | undefined
   readonly isVerbose: boolean
+  /** Serves a page about the drives for as long as this one lives. */
+  readonly withPage: boolean
 }
 
 /** Resolves when the drive has ended, and sets the exit code. Throws the error that stopped the start. */
 export async function serveMount(
   options: Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'>,
-  { logFile, isVerbose }: ServeOptions,
+  { logFile, isVerbose, withPage }: ServeOptions,
 ): Promise<void> {
   // A working folder would keep its file system busy, and could be inside the mount.
   process.chdir('/')
@@ -46,16 +49,27 @@ export async function serveMount(
   )
   signals.obey(session)
   const { mountpoint, driver, webdav, stateDir } = session.record
+  const page = withPage ? await startOwnPage() : undefined
   const { away } = session.status()
   if (logFile === undefined) {
     console.log(await liveText(options.plan.project, { mountpoint, webdav }))
     if (away !== undefined) console.log(awayText(away.reason))
+    if (page?.address !== undefined) console.log(page.address)
   }
   notifySystemd('ready')
-  await notifyStarter({ kind: 'live', pid: process.pid, mountpoint, driver, webdav, away: away?.reason })
+  await notifyStarter({
+    kind: 'live',
+    pid: process.pid,
+    mountpoint,
+    driver,
+    webdav,
+    away: away?.reason,
+    page: page?.address,
+  })
   isLive = true
 
   const end = await session.finished
+  page?.end()
   isLive = false
   process.exitCode = exitCodeOf(end)
   if (end.unsent.length > 0) {

@@ -50,6 +50,7 @@ export async function startBackgroundDrive(
     if (isQuiet) return
     console.log(await liveText(plan.project, news))
     if (news.away !== undefined) console.log(awayText(news.away))
+    if (news.page !== undefined) console.log(news.page)
     await printBacklog(news.mountpoint)
     return
   }

@@ -48,6 +48,15 @@ export async function saveLogin({ baseUrl, key, network, projects }: Login): Pro
   return file
 }
 
+/** True where a key for this service is in the keyring. */
+export async function usesKeyring(baseUrl: string): Promise<boolean> {
+  const config = await readExisting(configFilePath())
+  const sections = Object.values((config['projects'] ?? {}) as Record<string, Record<string, unknown>>)
+  return [config, ...sections].some(
+    (section) => section['base_url'] === baseUrl && section['api_key_keyring'] !== undefined,
+  )
+}
+
 async function readExisting(file: string): Promise<Record<string, unknown>> {
   try {
     return JSON.parse(await readOrdinary(file)) as Record<string, unknown>

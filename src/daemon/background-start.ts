@@ -21,6 +21,8 @@ export type StartNews =
       readonly mountpoint: string
       readonly driver: DoorName
       readonly webdav?: WebdavAddress | undefined
+      /** Address of its page, with `mount --ui`. */
+      readonly page?: string | undefined
       /** Reason why the service cannot be reached, so that older listings are shown. */
       readonly away?: string | undefined
     }

@@ -1,24 +1,18 @@
-// Actions of the page's forms: retry, copy a document out of a drive, open its folder.
+// Actions of the page's forms: here those on documents. Those on a whole drive: drive-actions.ts.
 
 import { stat } from 'node:fs/promises'
 import { join, parse } from 'node:path'
 import { ask } from '../daemon/control-client.ts'
 import { damageDismissed, namesDismissed } from '../daemon/dismissed-text.ts'
-import { type FoundMount, isUrl } from '../daemon/find-mount.ts'
+import { isUrl } from '../daemon/find-mount.ts'
 import { resolvedText } from '../daemon/resolved-text.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import { runTool } from '../run-tool.ts'
-import { findById } from './page-data.ts'
+import type { Action, ActionOptions } from './action.ts'
+import { driveActions } from './drive-actions.ts'
+import { targetOf } from './form-target.ts'
 import { openOnDesktop } from './open-on-desktop.ts'
 import { Refused } from './refused.ts'
-
-export interface ActionOptions {
-  /** Folder for copies. Default: the user's download folder, else home. */
-  readonly copyTo: string | undefined
-}
-
-/** Resolves with a sentence about the result. Throws Refused for a bad form; other errors have a message for the user. */
-export type Action = (form: URLSearchParams, options: ActionOptions) => Promise<string>
 
 const mostNames = 1000
 const toolMs = 2_000
@@ -31,6 +25,7 @@ export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['/dismiss-name', dismissName],
   ['/dismiss-damage', dismissDamage],
   ['/take-out', takeOut],
+  ...driveActions,
 ])
 
 async function retry(form: URLSearchParams): Promise<string> {
@@ -90,24 +85,11 @@ async function openFolder(form: URLSearchParams): Promise<string> {
   if (isUrl(found.mountpoint)) throw new Refused(409, 'this drive is no folder here')
   const folder = join(found.mountpoint, parse(path).dir)
   await openOnDesktop(folder).catch((error: unknown) => {
-    const code = (error as NodeJS.ErrnoException).code
-    const why = code === 'ENOENT' ? 'xdg-open is not installed' : (error as Error).message
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const why = isMissing ? 'xdg-open is not installed' : 'the desktop refused'
     throw new Refused(409, `No file manager could be opened (${why}). The folder is ${folder}`)
   })
   return `Opened ${folder}`
-}
-
-/** Resolves with the drive and the path that a form names. Throws Refused: 400 for a bad path, 409 if the drive is not live. */
-async function targetOf(
-  form: URLSearchParams,
-): Promise<{ found: FoundMount; socketPath: string; path: string }> {
-  const path = form.get('path') ?? ''
-  const isPath = path.startsWith('/') && !path.split('/').some((name) => name === '..' || name === '.')
-  if (!isPath || path.includes('\0')) throw new Refused(400, 'the form names no path')
-  const found = await findById(form.get('drive') ?? '')
-  if (found?.record === undefined || !found.isDaemonAlive)
-    throw new Refused(409, 'this drive is not there any more')
-  return { found, socketPath: found.record.socketPath, path }
 }
 
 async function downloadFolder(): Promise<string> {

@@ -7,6 +7,7 @@ import { isUrl } from '../daemon/find-mount.ts'
 import { firstFew } from './first-few.ts'
 import { type FormParts, formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
+import { plainReason, refusedWords } from './plain-words.ts'
 import type { DriveData } from './page-data.ts'
 
 /** Returns undefined if there are no problems. */
@@ -14,25 +15,29 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
   const { id, mountpoint } = drive
   const button = {
     retry: (path: string) =>
-      formView({ action: '/retry', drive: id, path, label: 'Retry', about: path }, formToken),
+      formView({ action: '/retry', fields: { drive: id, path }, label: 'Retry', about: path }, formToken),
     keep: (copy: string, keep: Keep) =>
       formView(
         {
           action: '/resolve',
-          drive: id,
-          path: copy,
+          fields: { drive: id, path: copy, keep },
           label: `Keep ${keep}`,
           about: copy,
-          more: { name: 'keep', value: keep },
         },
         formToken,
       ),
     copy: (path: string) =>
-      formView({ action: '/copy-out', drive: id, path, label: 'Copy out', about: path }, formToken),
+      formView(
+        { action: '/copy-out', fields: { drive: id, path }, label: 'Copy out', about: path },
+        formToken,
+      ),
     folder: (path: string) =>
       isUrl(mountpoint)
         ? undefined
-        : formView({ action: '/open-folder', drive: id, path, label: 'Open folder', about: path }, formToken),
+        : formView(
+            { action: '/open-folder', fields: { drive: id, path }, label: 'Open folder', about: path },
+            formToken,
+          ),
   }
   /** `all`: an action on all of them. */
   const part = (title: string, advice: string, rows: readonly Html[], all?: FormParts): Html | undefined =>
@@ -51,7 +56,11 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
       status.unsent
         .filter(({ state }) => state === 'unkept')
         .map(({ path, lastError }) =>
-          row(path, lastError ?? 'no reason given', html`${button.retry(path)}${button.copy(path)}`),
+          row(
+            path,
+            plainReason(lastError ?? 'no reason given'),
+            html`${button.retry(path)}${button.copy(path)}`,
+          ),
         ),
     ),
     part(
@@ -62,7 +71,7 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
         .map(({ path, action, lastError, spoolFile, bytes }) =>
           row(
             path,
-            `${action}: ${lastError ?? 'no reason given'}`,
+            `${refusedWords[action]}: ${plainReason(lastError ?? 'no reason given')}`,
             html`${button.retry(path)}${spoolFile === undefined && bytes === 0 ? undefined : button.copy(path)}`,
           ),
         ),
@@ -87,7 +96,10 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
           row(
             path,
             `the service takes no ${what}${count > 1 ? ` (tried ${count} times)` : ''}`,
-            formView({ action: '/dismiss-name', drive: id, path, label: 'Dismiss', about: path }, formToken),
+            formView(
+              { action: '/dismiss-name', fields: { drive: id, path }, label: 'Dismiss', about: path },
+              formToken,
+            ),
           ),
         ),
     ),
@@ -104,17 +116,22 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
       status.lost.map(({ file, path, name, bytes }) =>
         row(path ?? `${name} (never closed)`, `${formatBytes(bytes)} in ${file}`, undefined),
       ),
-      { action: '/take-out', drive: id, path: '/', label: 'Take out', about: 'all of lost+found' },
+      {
+        action: '/take-out',
+        fields: { drive: id, path: '/' },
+        label: 'Take out',
+        about: 'all of lost+found',
+      },
     ),
     part(
       'Damaged or missing on this machine',
       'What docmount found, and did about it. Damaged files are set aside, and stay in the state folder also when you dismiss this.',
       [...status.trouble, ...status.damaged].map((sentence) => row(sentence, '', undefined)),
-      { action: '/dismiss-damage', drive: id, path: '/', label: 'Dismiss', about: 'damage' },
+      { action: '/dismiss-damage', fields: { drive: id, path: '/' }, label: 'Dismiss', about: 'damage' },
     ),
   ].filter((shown) => shown !== undefined)
   if (parts.length === 0) return undefined
-  return html`<section id="concerns-${id}" class="concerns">
+  return html`<section id="concerns-${id}" class="concerns" tabindex="-1">
     <h3>Needs your attention</h3>
     ${parts}
   </section>`

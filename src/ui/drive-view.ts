@@ -1,14 +1,17 @@
 // The card of one drive on the page.
 
 import { homeOf } from '../daemon/xdg.ts'
+import type { Activity } from '../daemon/activity-bursts.ts'
 import { activityText } from '../daemon/activity-text.ts'
 import { isAtOrUnder } from '../daemon/path-inside.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
+import { isUrl } from '../daemon/find-mount.ts'
 import { concernsView } from './concerns-view.ts'
-import { formView } from './form-view.ts'
+import { type FormParts, formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
 import { keptView } from './kept-view.ts'
 import type { DriveData } from './page-data.ts'
+import { plainReason } from './plain-words.ts'
 import { sendingView } from './sending-view.ts'
 import { tablesView } from './tables-view.ts'
 
@@ -22,14 +25,15 @@ export function driveView(drive: DriveData, formToken: string): Html {
           drive,
           status,
           formToken,
-        )}${keptView(drive, status)}${tablesView(drive)}${activityView(drive)}`
-  return html`<article class="card" id="drive-${id}" aria-labelledby="title-${id}">
+        )}${keptView(drive, status, formToken)}${tablesView(drive)}${activityView(drive)}`
+  return html`<article class="card" id="drive-${id}" aria-labelledby="title-${id}" tabindex="-1">
     <h2 id="title-${id}">${name}</h2>
     <p class="place">
       <code>${withTilde(mountpoint)}</code
       >${status === undefined ? undefined : html` <span>at ${status.baseUrl}</span>`}
     </p>
-    ${content}
+    <div class="buttons">${driveButtons(drive, formToken)}</div>
+    ${content}${status === undefined ? undefined : keyView(id, status, formToken)}
     <details id="log-${id}">
       <summary>Log</summary>
       <pre class="log" tabindex="0" aria-label="Log of ${name}">${log.join('\n')}</pre>
@@ -37,12 +41,42 @@ export function driveView(drive: DriveData, formToken: string): Html {
   </article>`
 }
 
+function driveButtons({ id, mountpoint, status, canMount }: DriveData, formToken: string): Html[] {
+  const button = (action: FormParts['action'], label: string, key: string = label): Html =>
+    formView({ action, fields: { drive: id, path: '/' }, label, about: mountpoint, key }, formToken)
+  if (status === undefined) return canMount ? [button('/mount', 'Mount')] : []
+  return [
+    ...(isUrl(mountpoint) ? [] : [button('/open-folder', 'Open folder')]),
+    status.isPaused ? button('/resume', 'Go on', 'pause') : button('/pause', 'Pause', 'pause'),
+    button('/unmount', 'Unmount'),
+  ]
+}
+
+/** Open while the service refuses the key that the drive has. */
+function keyView(id: string, { keyRefusal, baseUrl }: MountStatus, formToken: string): Html {
+  const form = formView(
+    {
+      action: '/new-key',
+      fields: { drive: id, path: '/' },
+      label: 'Use this key',
+      about: baseUrl,
+      input: { name: 'key', type: 'password', label: 'API key' },
+    },
+    formToken,
+  )
+  if (keyRefusal !== undefined) return html`<section id="key-${id}">${form}</section>`
+  return html`<details id="key-${id}">
+    <summary>New key</summary>
+    ${form}
+  </details>`
+}
+
 /** The latest first. */
 function activityView({ id, activity }: DriveData): Html | undefined {
   if (activity.length === 0) return undefined
   const rows = activity
     .toReversed()
-    .map((each) => html`<li>${new Date(each.at).toLocaleString('sv-SE')} ${activityText(each)}</li>`)
+    .map((each) => html`<li>${new Date(each.at).toLocaleString('sv-SE')} ${activityText(plainly(each))}</li>`)
   return html`<details id="activity-${id}">
     <summary>Activity</summary>
     <ul class="rows">
@@ -51,17 +85,23 @@ function activityView({ id, activity }: DriveData): Html | undefined {
   </details>`
 }
 
+/** With a reason that people understand. */
+function plainly({ reason, ...each }: Activity): Activity {
+  return reason === undefined ? each : { ...each, reason: plainReason(reason) }
+}
+
 function reachView(id: string, status: MountStatus, formToken: string): Html {
-  const { away, service, keyRefusal, state, readOnly } = status
+  const { away, service, keyRefusal, state, readOnly, isPaused } = status
   const notes = [
     ...(readOnly ? ['read-only'] : []),
-    ...(state === 'live' ? [] : [`being unmounted (${state})`]),
+    ...(isPaused ? ['paused: what you save stays on this machine until you go on'] : []),
+    ...(state === 'live' ? [] : ['being unmounted']),
   ]
   const note = notes.length === 0 ? undefined : html` <span class="note">${notes.join(', ')}</span>`
   if (away === undefined && keyRefusal !== undefined) {
     return html`<p class="reach away" id="reach-${id}">
-      The service no longer accepts the key (${keyRefusal}). What you save stays on this machine. To give a
-      new key, run <code>docmount login</code>.${note}
+      The service no longer accepts the key (${plainReason(keyRefusal)}). What you save stays on this machine
+      until it has a new key: see below.${note}
     </p>`
   }
   if (away === undefined) {
@@ -74,11 +114,11 @@ function reachView(id: string, status: MountStatus, formToken: string): Html {
   const since = new Date(away.since).toLocaleString('sv-SE')
   return html`<div class="reach away" id="reach-${id}">
     <p>
-      The service has been away since ${since}: ${away.reason}. What you see may be old. What you save stays
-      on this machine, and is sent when the service is back.${note}
+      The service has been away since ${since}: ${plainReason(away.reason)}. What you see may be old. What you
+      save stays on this machine, and is sent when the service is back.${note}
     </p>
     ${formView(
-      { action: '/retry', drive: id, path: '/', label: 'Ask it now', about: 'the service' },
+      { action: '/retry', fields: { drive: id, path: '/' }, label: 'Ask it now', about: 'the service' },
       formToken,
     )}
   </div>`

@@ -3,25 +3,39 @@
 import { html, type Html } from './html.ts'
 
 export interface FormParts {
+  /** A path of `actions`. */
   readonly action: `/${string}`
-  /** The drive's id on the page. */
-  readonly drive: string
-  readonly path: string
+  /** Hidden fields, by name. */
+  readonly fields: Readonly<Record<string, string>>
   readonly label: string
   /** Object of the action, for screen readers. */
   readonly about: string
-  /** A field beside path and drive. */
-  readonly more?: { readonly name: string; readonly value: string }
+  /** Tells the form from others where label and object change. Default: those. */
+  readonly key?: string
+  /** A field to be filled in. */
+  readonly input?: { readonly name: string; readonly type: 'text' | 'password'; readonly label: string }
 }
 
-export function formView({ action, drive, path, label, about, more }: FormParts, formToken: string): Html {
-  return html`<form method="post" action="${action}">
-    <input type="hidden" name="token" value="${formToken}" /><input
-      type="hidden"
-      name="drive"
-      value="${drive}"
-    /><input type="hidden" name="path" value="${path}" />${
-      more === undefined ? undefined : html`<input type="hidden" name="${more.name}" value="${more.value}" />`
-    }<button aria-label="${label}: ${about}">${label}</button>
+export function formView(
+  { action, fields, label, about, input, key = `${label}: ${about}` }: FormParts,
+  formToken: string,
+): Html {
+  const hidden = Object.entries({ token: formToken, ...fields }).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+  )
+  const field =
+    input === undefined
+      ? undefined
+      : html`<input
+          type="${input.type}"
+          name="${input.name}"
+          aria-label="${input.label}: ${about}"
+          placeholder="${input.label}"
+          autocomplete="off"
+          spellcheck="false"
+          required
+        />`
+  return html`<form method="post" action="${action}" data-key="${key}">
+    ${hidden}${field}<button aria-label="${label}: ${about}">${label}</button>
   </form>`
 }

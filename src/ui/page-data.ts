@@ -7,7 +7,8 @@ import { type Activity, withoutCounted } from '../daemon/activity-bursts.ts'
 import { ask } from '../daemon/control-client.ts'
 import type { MountStatus, TablesAnswer } from '../daemon/control-protocol.ts'
 import { findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
-import type { CacheStatus } from '../fs/pins/pin-status.ts'
+import type { CacheStatus, NoRoom } from '../fs/pins/pin-status.ts'
+import { plainReason } from './plain-words.ts'
 import { lastLines, logTail } from './log-tail.ts'
 import { Rates } from './rates.ts'
 
@@ -15,6 +16,8 @@ export interface DriveData {
   /** Id of the drive on the page; it stays the same. */
   readonly id: string
   readonly mountpoint: string
+  /** True if its daemon is gone, and is known. */
+  readonly canMount: boolean
   /** Undefined if no daemon answers: `problem` says why. */
   readonly status: MountStatus | undefined
   readonly problem: string | undefined
@@ -28,35 +31,55 @@ export interface DriveData {
   readonly rates: Rates
 }
 
+/** A drive that is not mounted. */
+export interface UnmountedDrive {
+  /** Name for `CliParts.mount`. */
+  readonly id: string
+  readonly project: string
+  /** Where it is to be mounted. */
+  readonly place: string
+  /** What it has left on this machine, in words; undefined for nothing. */
+  readonly left: string | undefined
+  /** False where nobody knows which drive it was. */
+  readonly canMount: boolean
+}
+
 export interface PageData {
   readonly drives: readonly DriveData[]
-  /** One text for each drive that is not mounted and has unsent or lost content. */
-  readonly left: readonly string[]
+  readonly unmounted: readonly UnmountedDrive[]
 }
 
-/** Texts that the command line and the page share. */
-export interface CliTexts {
+/** Work and texts that the command line and the page share. */
+export interface CliParts {
   describeDead(found: FoundMount): string
-  left(): Promise<readonly string[]>
+  unmounted(): Promise<readonly UnmountedDrive[]>
+  /** Mounts the drive of this id, or of this state folder. Resolves with a sentence. Throws an error with one. */
+  mount(id: string): Promise<string>
+  /** Keeps a key that the service has accepted. Resolves with a sentence. Throws an error with one. */
+  takeKey(baseUrl: string, key: string): Promise<string>
+  describeNoRoom(path: string, noRoom: NoRoom): string
 }
 
+const nothing = { id: '', project: '', place: '', canMount: false }
+const endedSentence =
+  'This drive ended without being unmounted. What is not sent is kept on this machine, and is sent once it is mounted again.'
 const shownChanges = 20
 /** Read of the activity: a burst may count a dozen lines before its own. Twenty fit also where paths are as long as they may be. */
 const tailLines = 12 * shownChanges
 const tailBytes = 128 * 1024
 const limitMs = 5_000
 /** Lifetimes of cached data that changes rarely, or costs a call to the service. */
-const leftForMs = 10_000
+const unmountedForMs = 10_000
 const cacheForMs = 5_000
 const tablesForMs = 10_000
 
 export class PageDataReader {
-  readonly #texts: CliTexts
+  readonly #cli: CliParts
   readonly #rates = new Map<string, Rates>()
   readonly #cached = new Map<string, { readonly atMs: number; readonly value: unknown }>()
 
-  constructor(texts: CliTexts) {
-    this.#texts = texts
+  constructor(cli: CliParts) {
+    this.#cli = cli
   }
 
   /** Never throws: errors are part of the data. */
@@ -67,10 +90,13 @@ export class PageDataReader {
     const drives = await Promise.all(sorted.map((found) => this.#drive(found)))
     const ids = new Set(drives.map(({ id }) => id))
     for (const id of this.#rates.keys()) if (!ids.has(id)) this.#rates.delete(id)
-    const left = await this.#cachedFor('left', leftForMs, () => this.#texts.left()).catch(
-      (error: unknown) => [(error as Error).message],
+    const unmounted = await this.#cachedFor('unmounted', unmountedForMs, () => this.#cli.unmounted()).catch(
+      (error: unknown) => [{ ...nothing, left: (error as Error).message }],
     )
-    return { drives, left }
+    return {
+      drives,
+      unmounted: unmounted.filter(({ place }) => !own.some((each) => each.mountpoint === place)),
+    }
   }
 
   /** Makes the next `read` load everything; call it after an action. */
@@ -86,10 +112,11 @@ export class PageDataReader {
     const log = await logTail(record?.logFile)
     const activity = record === undefined ? [] : await latestActivity(record.id)
     const data = {
-      id, mountpoint, log, activity, rates,
+      id, mountpoint, log, activity, rates, canMount: record !== undefined && !isDaemonAlive,
       status: undefined, problem: undefined, cache: undefined, tables: undefined, tablesProblem: undefined,
     } // prettier-ignore
-    if (record === undefined || !isDaemonAlive) return { ...data, problem: this.#texts.describeDead(found) }
+    if (record === undefined) return { ...data, problem: this.#cli.describeDead(found) }
+    if (!isDaemonAlive) return { ...data, problem: endedSentence }
     const { socketPath, pid } = record
     const limit = { signal: AbortSignal.timeout(limitMs) }
     try {
@@ -103,8 +130,8 @@ export class PageDataReader {
       ])
       return { ...data, status, cache, ...tables }
     } catch (error) {
-      const why = (error as Error).message
-      return { ...data, problem: `the daemon of ${mountpoint} (process ${pid}) does not answer: ${why}` }
+      const why = plainReason((error as Error).message)
+      return { ...data, problem: `This drive does not answer (process ${pid}): ${why}` }
     }
   }
 

@@ -1,8 +1,9 @@
 // The whole page, and the part of it that is sent again when it changes.
 
 import { driveView } from './drive-view.ts'
+import { formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
-import type { PageData } from './page-data.ts'
+import type { PageData, UnmountedDrive } from './page-data.ts'
 
 /** Result of an action on the page. */
 export interface ActionResult {
@@ -50,14 +51,14 @@ export function page(parts: PageParts): string {
 
 /** Content of `main`. */
 export function mainPart({ data, results, formToken }: PageParts): Html {
-  const { drives, left } = data
+  const { drives, unmounted } = data
   const nothing =
-    drives.length === 0 && left.length === 0
+    drives.length === 0 && unmounted.length === 0
       ? html`<p class="card" id="none">
           No drive is mounted. <code>docmount mount PROJECT</code> mounts one.
         </p>`
       : undefined
-  return html`${messages(results)}${nothing}${drives.map((drive) => driveView(drive, formToken))}${leftView(left)}`
+  return html`${messages(results)}${nothing}${drives.map((drive) => driveView(drive, formToken))}${unmountedView(unmounted, formToken)}`
 }
 
 function messages(results: readonly ActionResult[]): Html {
@@ -70,12 +71,22 @@ function messages(results: readonly ActionResult[]): Html {
   </ul>`
 }
 
-function leftView(left: readonly string[]): Html | undefined {
-  if (left.length === 0) return undefined
-  const texts = left.map((text) => html`<pre>${text}</pre>`)
-  return html`<section class="card" id="left" aria-labelledby="left-title">
-    <h2 id="left-title">Not mounted, with leftovers</h2>
-    ${texts}
+function unmountedView(unmounted: readonly UnmountedDrive[], formToken: string): Html | undefined {
+  if (unmounted.length === 0) return undefined
+  const rows = unmounted.map(({ id, project, place, left, canMount }) => {
+    const button = canMount
+      ? formView({ action: '/mount-again', fields: { id }, label: 'Mount', about: place }, formToken)
+      : undefined
+    return html`<li>
+      <span class="name">${project}</span><span class="facts">${place}</span
+      ><span class="buttons">${button}</span>${left === undefined ? undefined : html`<pre>${left}</pre>`}
+    </li>`
+  })
+  return html`<section class="card" id="unmounted" aria-labelledby="unmounted-title" tabindex="-1">
+    <h2 id="unmounted-title">Not mounted</h2>
+    <ul class="rows">
+      ${rows}
+    </ul>
   </section>`
 }
 

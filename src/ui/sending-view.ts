@@ -7,36 +7,49 @@ import type { Unsent, UnsentState } from '../fs/status.ts'
 import { firstFew } from './first-few.ts'
 import { formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
+import { changeWords, plainReason } from './plain-words.ts'
 import type { DriveData } from './page-data.ts'
 
 /** States in this section, in the order of its rows. */
 const shownStates: readonly UnsentState[] = ['sending', 'retrying', 'pending']
 
 /** Changes that the service or the disk here refused are not here: concerns-view.ts shows them. */
-export function sendingView({ id, rates }: DriveData, { unsent }: MountStatus, formToken: string): Html {
+export function sendingView({ id, rates }: DriveData, status: MountStatus, formToken: string): Html {
+  const { unsent, away, isPaused, keyRefusal } = status
+  const isWaiting = away !== undefined || isPaused || keyRefusal !== undefined
+  const title = isWaiting && unsent.length > 0 ? 'Waiting to be sent' : 'Being sent'
   const moving = unsent.filter(({ state }) => shownStates.includes(state))
   if (moving.length === 0) {
     const sentence = unsent.length === 0 ? 'Everything is sent.' : 'Everything else is sent.'
-    return html`<section id="sending-${id}">
-      <h3>Being sent</h3>
+    return html`<section id="sending-${id}" tabindex="-1">
+      <h3>${title}</h3>
       <p>${sentence}</p>
     </section>`
   }
   const left = leftBytesOf(moving)
   const count = moving.length === 1 ? '1 change' : `${moving.length} changes`
-  const sum = [count, `${formatBytes(left)} left`, ...rateAndTime(rates.totalRate, left)].join(' · ')
+  const sum = [
+    count,
+    `${formatBytes(left)} left`,
+    ...(isWaiting ? [] : rateAndTime(rates.totalRate, left)),
+  ].join(' · ')
   const hasSetbacks = moving.some(({ state }) => state === 'retrying')
   const retryButton = hasSetbacks
     ? formView(
-        { action: '/retry', drive: id, path: '/', label: 'Try again now', about: 'all that waits' },
+        {
+          action: '/retry',
+          fields: { drive: id, path: '/' },
+          label: 'Try again now',
+          about: 'all that waits',
+        },
         formToken,
       )
     : undefined
   const rows = moving
     .toSorted((a, b) => shownStates.indexOf(a.state) - shownStates.indexOf(b.state))
     .map((change) => changeView(change, rates.rateOf(change)))
-  return html`<section id="sending-${id}">
-    <h3>Being sent</h3>
+  return html`<section id="sending-${id}" tabindex="-1">
+    <h3>${title}</h3>
     <p class="sum">${sum}</p>
     ${retryButton}
     <ul class="rows">
@@ -68,8 +81,8 @@ function factsOf(change: Unsent, rate: number | undefined): string {
   const size = bytes === 0 ? [] : [formatBytes(bytes)]
   const next =
     nextAttemptAt === undefined ? '' : `, next try ${new Date(nextAttemptAt).toTimeString().slice(0, 8)}`
-  const why = lastError === undefined ? [] : [lastError]
-  return [action, `${stateTexts[state]}${next}`, ...size, ...why].join(' · ')
+  const why = lastError === undefined ? [] : [plainReason(lastError)]
+  return [changeWords[action], `${stateTexts[state]}${next}`, ...size, ...why].join(' · ')
 }
 
 const stateTexts: Readonly<Record<UnsentState, string>> = {

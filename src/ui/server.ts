@@ -4,17 +4,18 @@ import { createReadStream } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Access } from './access.ts'
-import { type Action, type ActionOptions, actions } from './actions.ts'
+import type { Action, ActionOptions } from './action.ts'
+import { actions } from './actions.ts'
+import { plainReason } from './plain-words.ts'
 import { html } from './html.ts'
 import { Live } from './live.ts'
-import { PageDataReader, type CliTexts, type PageData } from './page-data.ts'
+import { PageDataReader, type PageData } from './page-data.ts'
 import { mainPart, page, type ActionResult } from './page.ts'
 import { Refused } from './refused.ts'
 
-export interface UiOptions extends ActionOptions {
+export interface UiOptions extends Omit<ActionOptions, 'signal'> {
   /** 0: any free port. */
   readonly port: number
-  readonly words: CliTexts
 }
 
 export interface UiServer {
@@ -40,12 +41,15 @@ const assets: ReadonlyMap<string, string> = new Map([
 ])
 const mostFormBytes = 64 * 1024
 const maxResults = 5
+/** A form without the script is answered after so long (ms). */
+const patienceMs = 3_000
 const maximumConnections = 64
 
 /** Resolves when it listens. Rejects if it cannot (EADDRINUSE, EACCES). */
 export async function startUi(options: UiOptions): Promise<UiServer> {
-  const reader = new PageDataReader(options.words)
+  const reader = new PageDataReader(options.cli)
   const results: ActionResult[] = []
+  const closing = new AbortController()
   const live = new Live(() => parts().then((found) => mainPart(found).text, errorPart))
   let access: Access | undefined
 
@@ -90,16 +94,28 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
     }
   }
 
+  function addResult(sentence: string, isFailure: boolean): void {
+    results.unshift({ at: new Date(), sentence, isFailure })
+    results.splice(maxResults)
+  }
+
+  /** Resolves when it is done, or after a moment: an unmount may send for minutes. Throws Refused (400) for a bad form. */
   async function act(action: Action, form: URLSearchParams): Promise<void> {
-    const addResult = (sentence: string, isFailure: boolean): void => {
-      results.unshift({ at: new Date(), sentence, isFailure })
-      results.splice(maxResults)
-    }
+    const late = setTimeout(() => {
+      addResult('That takes a while: its result will be here.', false)
+      void live.update()
+    }, patienceMs)
+    const done = perform(action, form).finally(() => clearTimeout(late))
+    await Promise.race([done, new Promise((later) => setTimeout(later, patienceMs).unref())])
+    done.catch(() => {})
+  }
+
+  async function perform(action: Action, form: URLSearchParams): Promise<void> {
     try {
-      addResult(await action(form, options), false)
+      addResult(await action(form, { ...options, signal: closing.signal }), false)
     } catch (error) {
       if (error instanceof Refused && error.status === 400) throw error
-      addResult((error as Error).message, true)
+      addResult(plainReason((error as Error).message), true)
     }
     reader.clearCache()
     await live.update()
@@ -117,6 +133,7 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
   return {
     address: access.address,
     async close() {
+      closing.abort()
       const closed = new Promise<void>((done) => void server.close(() => done()))
       live.close()
       server.closeAllConnections()

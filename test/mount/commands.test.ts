@@ -105,6 +105,29 @@ describe.skipIf(whyNoFuse() !== undefined)('link', () => {
   })
 })
 
+describe.skipIf(whyNoFuse() !== undefined)('mount --ui', () => {
+  test.each(['unmount', 'kill'])('serves the page as long as the drive lives: %s', async (end) => {
+    const { code, stdout } = await desk.docmount('mount', project, desk.drive, '--ui')
+    expect(code).toBe(0)
+    const address = /^http:\/\/127\.0\.0\.1:\d+\/\?token=\S+$/m.exec(stdout)?.[0] ?? ''
+    const entered = await fetch(address, { redirect: 'manual' })
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const { origin } = new URL(address)
+    expect(await (await fetch(origin, { headers: { cookie } })).text()).toContain(desk.drive)
+    // Its token is a secret.
+    const log = (await desk.docmount('log', desk.drive)).stdout
+    expect(log).not.toContain(new URL(address).searchParams.get('token'))
+    if (end === 'kill') await desk.kill(desk.drive)
+    else expect((await desk.docmount('unmount', desk.drive)).code).toBe(0)
+    await waitUntil('the page to end', () =>
+      fetch(origin).then(
+        () => false,
+        () => true,
+      ),
+    )
+  })
+})
+
 describe.skipIf(whyNoFuse() !== undefined)('pause', () => {
   test('sends nothing, not even what is removed with its folder, until resume', async () => {
     const { other } = desk.testService

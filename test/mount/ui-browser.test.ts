@@ -45,7 +45,7 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     await makeTrouble(desk, drive)
     page = await startPage(desk.env)
     browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
-    context = await browser.newContext({ viewport: { width: 1000, height: 1250 }, colorScheme: 'light' })
+    context = await browser.newContext({ viewport: { width: 1000, height: 1300 }, colorScheme: 'light' })
     context.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text())
     })
@@ -68,7 +68,8 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     const clip = { x: 0, y: 0, width, height: Math.min(height, (box?.y ?? 0) + (box?.height ?? 0) + 12) }
     await tab.screenshot({ path: join(pictures, `${name}.png`), clip })
   }
-  const ours = (selector: string) => tab.locator('article').first().locator(selector)
+  const ours = (selector: string, options: Parameters<Tab['locator']>[1] = {}) =>
+    tab.locator('article').first().locator(selector, options)
 
   test('the token leaves address and history, and scripts do not see the cookie', async () => {
     expect(tab.url()).toBe(`http://127.0.0.1:${page.port}/`)
@@ -101,7 +102,7 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     )
     expect(overflow).toBe(0)
     await picture('ui-narrow')
-    await tab.setViewportSize({ width: 1000, height: 1250 })
+    await tab.setViewportSize({ width: 1000, height: 1300 })
     await bar.waitFor({ state: 'detached', timeout: 60_000 })
     expect(await tab.evaluate('window.isTheSame')).toBe(true)
     expect(await ours('details').filter({ hasText: 'Tables' }).getAttribute('open')).not.toBeNull()
@@ -125,9 +126,38 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
   })
 
   test('the folder of a conflict opens in the file manager', async () => {
-    await ours('button[aria-label^="Open folder: /offers"]').click()
+    await ours('button[aria-label^="Open folder: /offers"]').first().click()
     await tab.locator('#messages').getByText(`Opened ${drive}/offers`).waitFor()
     expect(await readFile(join(desk.home, 'opened'), 'utf8')).toBe(`${drive}/offers\n`)
+  })
+
+  test('the focus stays on a row that moves, and goes to what is around one that is gone', async () => {
+    await desk.save(join(drive, 'other.docx'), 'x')
+    await ours('button[aria-label="Dismiss: /other.docx"]').waitFor()
+    await reach(tab, 'Dismiss: /letter.docx')
+    const first = ours('li', { has: tab.locator('button[aria-label^="Dismiss: "]') }).first()
+    await desk.save(join(drive, 'letter.docx'), 'x')
+    await first.getByText('/letter.docx').waitFor()
+    expect(await focused(tab)).toBe('Dismiss: /letter.docx')
+    await tab.keyboard.press('Enter')
+    await ours('button[aria-label="Dismiss: /letter.docx"]').waitFor({ state: 'detached' })
+    expect(await tab.evaluate('document.activeElement.className')).toBe('concerns')
+  })
+
+  test('what is typed stays, and a button that becomes another keeps the focus', async () => {
+    await ours('input[type="text"]').fill('offers')
+    await reach(tab, `Pause: ${drive}`)
+    await tab.keyboard.press('Enter')
+    await ours(`button[aria-label="Go on: ${drive}"]`).waitFor()
+    expect(await focused(tab)).toBe(`Go on: ${drive}`)
+    await desk.save(join(drive, 'paused.txt'), 'x')
+    await ours('h3').getByText('Waiting to be sent').waitFor()
+    await tab.keyboard.press('Enter')
+    await ours('h3').getByText('Being sent').waitFor()
+    expect(await ours('input[type="text"]').inputValue()).toBe('offers')
+    await ours(`button[aria-label="Keep on this machine: ${drive}"]`).click()
+    await ours('.name').getByText('/offers', { exact: true }).waitFor()
+    expect(await ours('input[type="text"]').inputValue()).toBe('')
   })
 
   test('without the script the page is as true, and its buttons work', async () => {

@@ -74,17 +74,21 @@ function textOf(html: string): string {
     .replaceAll(/\s+/g, ' ')
 }
 
-/** Fills in the form of a button, as the page wrote it. */
-async function press(label: string): Promise<string> {
+/** Fills in the form of a button, as the page wrote it, with `typed` in its field. Answers the messages. */
+async function press(label: string, typed?: string): Promise<string> {
   const html = await shown()
   const form =
-    html.split('<form').find((part) => textOf(part).trim().startsWith('method') && part.includes(label)) ?? ''
+    html
+      .split('<form')
+      .find((part) => textOf(part).trim().startsWith('method') && part.includes(`aria-label="${label}`)) ?? ''
   const fields = [...form.matchAll(/name="(\w+)"\s+value="([^"]*)"/g)].map(([, name, value]) => [
     name,
     textOf(value ?? ''),
   ])
   token = /name="token"\s+value="([^"]*)"/.exec(form)?.[1] ?? ''
   const action = /action="([^"]*)"/.exec(form)?.[1] ?? ''
+  const field = /type="(?:text|password)"\s+name="(\w+)"/.exec(form)?.[1]
+  if (field !== undefined && typed !== undefined) fields.push([field, typed])
   const { status } = await page.ask(action, {
     method: 'POST',
     form: Object.fromEntries(fields) as Record<string, string>,
@@ -121,7 +125,7 @@ describe.sequential('a drive on the page', () => {
   test('a refused change: retried, copied out, and never over another file', async () => {
     testService.service.faults.inject({ kind: 'status', status: 413 }, { method: 'PUT', times: 2 })
     await drive.ask('PUT', '/refused.txt', { body: 'kept here' })
-    await says(/Refused by the service 1 .*\/refused\.txt upload: PUT \/refused\.txt: 413/)
+    await says(/Refused by the service 1 .*\/refused\.txt not stored: /)
     expect(await press('Copy out: /refused.txt')).toContain(`Copied to ${temporary.path}/copies/refused.txt`)
     expect(await press('Copy out: /refused.txt')).toContain(
       `Copied to ${temporary.path}/copies/refused (2).txt`,
@@ -134,9 +138,7 @@ describe.sequential('a drive on the page', () => {
     await waitUntil('it to arrive', async () => (await testService.other.get('/refused.txt')) !== undefined)
     await says(/Everything is sent\./)
     // The latest first; a name from outside is text.
-    await says(
-      /Activity .* sent \/refused\.txt \(9 bytes\).* refused \/refused\.txt: PUT \/refused\.txt: 413/s,
-    )
+    await says(/Activity .* sent \/refused\.txt \(9 bytes\).* refused \/refused\.txt: /s)
   })
 
   test('a conflict, with their version copied out, and ended', async () => {
@@ -157,9 +159,15 @@ describe.sequential('a drive on the page', () => {
     expect(textOf(await shown())).not.toContain('Someone else changed these too')
   })
 
-  test('pins, and a reconciliation', async () => {
-    await drive.docmount(['pin', `${drive.url}/pinned`])
+  test('pins, the cache, and a reconciliation', async () => {
+    expect(await press('Keep on this machine', 'pinned/')).toContain('/pinned is fetched, and stays')
     await says(/\/pinned pinned, all here: 1 document, 1 byte/)
+    expect(await press('Keep on this machine', 'nothing')).toContain('/nothing')
+    await says(/Cache: [1-9]\d* documents?,/)
+    expect(await press('Free space')).toMatch(/Freed \d.*; what is pinned or not sent stays/)
+    await says(/Cache: 0 documents,/)
+    expect(await press('Unpin: /pinned')).toContain('/pinned stays only as long as there is room')
+    await says(/Nothing is pinned\./)
     await drive.ask('PUT', '/.tables/invoices%20%3Cb%3E/reconcile/item.json', {
       body: JSON.stringify({ number: 'INV-1', total: null }),
     })
@@ -203,6 +211,41 @@ describe.sequential('a drive on the page', () => {
     await waitUntil('it to arrive', async () => (await testService.other.get('/later.txt')) !== undefined)
   })
 
+  test('a pause: what is saved waits, until it goes on', async () => {
+    expect(await press('Pause')).toContain('Paused: nothing is sent')
+    await drive.ask('PUT', '/paused.txt', { body: 'paused' })
+    await says(/paused: what you save stays on this machine .* Waiting to be sent 1 change/)
+    expect(await testService.other.get('/paused.txt')).toBeUndefined()
+    expect(await press('Go on')).toContain('Sending again')
+    await waitUntil('it to arrive', async () => (await testService.other.get('/paused.txt')) !== undefined)
+  })
+
+  test('a key that the service refuses is not kept, and one that it takes is', async () => {
+    expect(await press('Use this key', 'wrong')).toContain('refuses the key (the API key is not valid)')
+    const config = join(temporary.path, '.config/docmount/config.json')
+    await expect(readFile(config)).rejects.toMatchObject({ code: 'ENOENT' })
+    const key = await testService.service.createKey(project)
+    expect(await press('Use this key', key)).toContain('The key is accepted and kept; it sees acme')
+    expect(JSON.parse(await readFile(config, 'utf8'))).toMatchObject({
+      projects: { acme: { base_url: testService.baseUrl, api_key: key } },
+    })
+    expect(await shown()).not.toContain(key)
+  })
+
+  test('no developer’s words: neither calls, nor codes, nor what the drive calls a change', async () => {
+    await testService.stop()
+    await drive.ask('PUT', '/refused.txt', { body: 'again' })
+    await drive.ask('DELETE', '/conflict.txt')
+    const text = await says(
+      /Waiting to be sent 2 changes.*\/refused\.txt changed · .*\/conflict\.txt deleted/,
+    )
+    expect(text.replace(/ Log .*/, '')).not.toMatch(
+      /\bE[A-Z]{4,}\b|\b(?:GET|PUT|DELETE) \/|\breplace\b|errno/,
+    )
+    await testService.start()
+    await says(/Everything is sent\./)
+  })
+
   test('forms that make no sense change nothing', async () => {
     const id = /id="drive-(\w+)"/.exec(await shown())?.[1] ?? ''
     const post = async (path: string, form: Record<string, string>): Promise<number> =>
@@ -214,12 +257,27 @@ describe.sequential('a drive on the page', () => {
     expect(textOf(await shown())).toContain('this drive is not there any more')
   })
 
+  test('a drive that was unmounted, and mounted again', async () => {
+    await press('Unmount')
+    await says(/Unmounted/)
+    await drive.ended
+    // Known from the config file, by the key that was taken.
+    await says(/Not mounted acme/)
+  })
+
   test('a drive that ended and left something', async () => {
+    const { baseUrl, apiKey } = testService
+    drive = await startWebdavDrive({ folder: temporary.path, baseUrl, apiKey, args: ['--close-wait', '0'] })
     await testService.stop()
     await drive.ask('PUT', '/left.txt', { body: 'left' })
     drive.signal('SIGKILL')
     await drive.ended
-    await says(/its state is kept, resume with: docmount webdav acme/)
+    await says(/This drive ended without being unmounted\. What is not sent is kept on this machine/)
     await testService.start()
+    await press('Mount')
+    await says(/acme is served by WebDAV/)
+    await waitUntil('it to arrive', async () => (await testService.other.get('/left.txt')) !== undefined)
+    await press('Unmount')
+    await says(/Unmounted/)
   })
 })

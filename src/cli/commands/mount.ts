@@ -32,6 +32,7 @@ export function register(program: Command): void {
     .argument('[mountpoint]', 'an empty folder (default: ~/PROJECT, made if missing)')
   for (const option of kernelOptions()) command.addOption(option)
   addDriveOptions(command)
+  command.option('--ui', 'serve the page of docmount ui as long as the drive lives, and print its address')
   command.option(
     '--webdav [host:port]',
     'serve the drive by WebDAV too (default: 127.0.0.1:4918)',

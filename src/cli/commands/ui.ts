@@ -1,12 +1,12 @@
 // Arguments, options and help of `docmount ui`. Its work is in run-ui.ts, which is loaded only when the command runs.
 
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { UiCommandOptions } from '../run-ui.ts'
 
 const help = `
 The address is for this machine and this user: it holds a token that nobody else has. The page shows
 your drives, what is being sent, what was refused, conflicts, cache and pins, the log and the tables;
-it ends with Ctrl-C. Nothing listens unless you run this.
+it ends with Ctrl-C. docmount mount --ui shows it for as long as the drive lives.
 
 Examples:
   $ docmount ui                        prints the address, and opens it if there is a desktop
@@ -23,6 +23,7 @@ export function register(program: Command): void {
     .option('--port <number>', 'where to listen on 127.0.0.1; 0 = any free port', parsePort, 0)
     .option('--copy-to <folder>', 'where “Copy out” puts documents (default: your download folder)')
     .option('--no-open', 'only print the address')
+    .addOption(new Option('--until-stdin-ends', 'end with standard input').hideHelp())
     .addHelpText('after', help)
     .action(async (options: UiCommandOptions) => {
       const { runUi } = await import('../run-ui.ts')

@@ -14,17 +14,30 @@ events.addEventListener('error', () => {
 events.addEventListener('message', ({ data }) => {
   const fresh = document.createElement('main')
   fresh.innerHTML = JSON.parse(data)
+  const focused = document.activeElement
+  const around = [focused.closest('section'), focused.closest('article')]
   adapt(main, fresh)
+  if (focused !== document.body && document.activeElement !== focused) focusAgain(focused, around)
 })
+
+/** A row that moved keeps the focus. What is gone leaves it to what was around it, and never to a button that does something else. */
+function focusAgain(focused, around) {
+  const label = focused.ariaLabel
+  const same = label && [...main.querySelectorAll('button, input')].find((each) => each.ariaLabel === label)
+  const target = focused.isConnected ? focused : same || around.find((each) => each?.isConnected) || main
+  target.focus({ preventScroll: true })
+}
 
 // Forms are sent in the background, so that the page stays; the result comes with the next event.
 document.addEventListener('submit', (event) => {
   event.preventDefault()
   const form = event.target
   const body = new URLSearchParams(new FormData(form))
-  fetch(form.action, { method: 'POST', body, redirect: 'manual' }).catch(() => {
-    live.textContent = 'that failed: has docmount ui ended?'
-  })
+  fetch(form.action, { method: 'POST', body, redirect: 'manual' })
+    .then(({ type }) => type === 'opaqueredirect' && form.reset())
+    .catch(() => {
+      live.textContent = 'that failed: has docmount ui ended?'
+    })
 })
 
 /** Changes `old` into `fresh`, reusing nodes that are the same. */
@@ -39,8 +52,9 @@ function adapt(old, fresh) {
       old.insertBefore(node, left[at] ?? null)
       continue
     }
-    for (const gone of left.splice(at, found - at)) gone.remove()
-    const [kept] = left.slice(at, at + 1)
+    const [kept] = left.splice(found, 1)
+    if (found > at) old.insertBefore(kept, left[at] ?? null)
+    left.splice(at, 0, kept)
     at += 1
     if (kept.nodeType === Node.ELEMENT_NODE) adapt(kept, node)
     else if (kept.data !== node.data) kept.data = node.data
@@ -54,8 +68,9 @@ function isSame(one, other) {
   )
 }
 
-/** Key of a row: the name of its document. */
+/** Key of a row: the name of its document. Of a form: what it does, and to what. */
 function nameOf(node) {
+  if (node.nodeName === 'FORM') return node.dataset.key
   return node.nodeName === 'LI' ? (node.querySelector('.name')?.textContent ?? node.textContent) : ''
 }
 

@@ -1,0 +1,86 @@
+// Drives that are not mounted and could be: those that left something on this machine, and those of the config file.
+
+import { execFile } from 'node:child_process'
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { findDrivesOfHome } from '../daemon/find-mount.ts'
+import { findLeftFolders, type LeftFolder } from '../daemon/left-behind.ts'
+import { homeOf } from '../daemon/xdg.ts'
+import type { UnmountedDrive } from '../ui/page-data.ts'
+import { CommandError } from './command-error.ts'
+import { configuredProjects } from './config-file.ts'
+import { resumeArguments } from './left-text.ts'
+import { describeLeft } from './status-text.ts'
+
+const run = promisify(execFile)
+/** A mount may have to take up much that was left. */
+const limitMs = 120_000
+
+interface Mountable extends UnmountedDrive {
+  /** Of `docmount`; undefined where nobody knows which drive it was. */
+  readonly args: readonly string[] | undefined
+}
+
+export async function unmounted(): Promise<readonly UnmountedDrive[]> {
+  return (await mountable()).map(({ args: _args, ...drive }) => drive)
+}
+
+/** Mounts one of them, or a drive whose daemon is gone (`id`: its state folder). Resolves with a sentence. Throws CommandError. */
+export async function mount(id: string): Promise<string> {
+  const gone = (await findDrivesOfHome()).find(
+    ({ record, isDaemonAlive }) => !isDaemonAlive && record.stateDir === id,
+  )
+  const args =
+    gone === undefined
+      ? (await mountable()).find((each) => each.id === id)?.args
+      : resumeArguments(gone.record)
+  if (args === undefined) throw new CommandError('this drive is mounted by now, or nobody knows it any more')
+  // Resolved, because under the name mount.docmount it would expect mount(8)'s arguments.
+  const script = await realpath(process.argv[1] as string)
+  try {
+    // As this command was started: with a key in the environment, too.
+    const { stdout } = await run(process.execPath, [script, ...args], { cwd: '/', timeout: limitMs })
+    return stdout.trim().split('\n')[0] ?? ''
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string }
+    const why = stderr.replace(/^docmount: /, '').trim()
+    throw new CommandError(why || 'the drive could not be mounted in time', { cause: error })
+  }
+}
+
+async function mountable(): Promise<readonly Mountable[]> {
+  const drives = await findDrivesOfHome()
+  const isServed = (stateDir: string): boolean => drives.some(({ record }) => record.stateDir === stateDir)
+  const left = (await findLeftFolders()).filter(({ stateDir }) => !isServed(stateDir)).map(leftDrive)
+  const known = new Set([
+    ...drives.map(({ record }) => record.project),
+    ...left.map(({ project }) => project),
+  ])
+  const configured = (await configuredProjects()).filter((project) => !known.has(project))
+  return [...left, ...configured.map(configuredDrive)]
+}
+
+function leftDrive(folder: LeftFolder): Mountable {
+  const { drive, stateDir } = folder
+  return {
+    id: stateDir,
+    project: drive?.project ?? stateDir,
+    place: drive?.mountpoint ?? '',
+    left: describeLeft(folder),
+    canMount: drive !== undefined,
+    args: drive === undefined ? undefined : resumeArguments(drive),
+  }
+}
+
+function configuredDrive(project: string): Mountable {
+  const args = ['mount', project]
+  return {
+    id: `project ${project}`,
+    project,
+    place: join(homeOf(), project),
+    left: undefined,
+    canMount: true,
+    args,
+  }
+}
