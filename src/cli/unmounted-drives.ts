@@ -11,6 +11,7 @@ import type { UnmountedDrive } from '../ui/page-data.ts'
 import { CommandError } from './command-error.ts'
 import { configuredProjects } from './config-file.ts'
 import { resumeArguments } from './left-text.ts'
+import { reportError } from './report-error.ts'
 import { describeLeft } from './status-text.ts'
 
 const run = promisify(execFile)
@@ -36,6 +37,25 @@ export async function mount(id: string): Promise<string> {
       ? (await mountable()).find((each) => each.id === id)?.args
       : resumeArguments(gone.record)
   if (args === undefined) throw new CommandError('this drive is mounted by now, or nobody knows it any more')
+  return mountBy(args)
+}
+
+/** Mounts all of them, one after another; if one fails, continues with the others, and sets the exit code. */
+export async function mountAll(): Promise<void> {
+  const drives = await mountable()
+  if (drives.length === 0)
+    console.error('docmount: there is nothing to mount: docmount login makes projects known')
+  for (const { args } of drives) {
+    if (args === undefined) continue
+    try {
+      console.log(await mountBy(args))
+    } catch (error) {
+      process.exitCode = reportError(error)
+    }
+  }
+}
+
+async function mountBy(args: readonly string[]): Promise<string> {
   // Resolved, because under the name mount.docmount it would expect mount(8)'s arguments.
   const script = await realpath(process.argv[1] as string)
   try {

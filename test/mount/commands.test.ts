@@ -105,6 +105,30 @@ describe.skipIf(whyNoFuse() !== undefined)('link', () => {
   })
 })
 
+describe.skipIf(whyNoFuse() !== undefined)('mount --all', () => {
+  test('mounts every drive that left something and every project of the config file, and names what fails', async () => {
+    const left = await leaveUnsent('left')
+    await desk.testService.start()
+    const { baseUrl: base_url, apiKey: api_key } = desk.testService
+    const config = join(desk.home, 'config.json')
+    const section = { base_url, api_key }
+    await writeFile(config, JSON.stringify({ projects: { gone: section, [project]: section } }), {
+      mode: 0o600,
+    })
+    const { DOCMOUNT_API_KEY: _key, DOCMOUNT_BASE_URL: _url, ...env } = desk.env
+    desk.env = { ...env, DOCMOUNT_CONFIG: config }
+    const first = await desk.docmount('mount', '--all')
+    expect(first).toMatchObject({ code: 1, stdout: `${project} is mounted at ${left}\n` })
+    expect(first.stderr).toMatch(/^docmount: .*gone/)
+    expect((await desk.docmount('wait', left)).code).toBe(0)
+    expect((await desk.docmount('unmount', left)).code).toBe(0)
+    const second = await desk.docmount('mount', '--all')
+    expect(second.stdout).toBe(`${project} is mounted at ${join(desk.home, project)}\n`)
+    expect((await desk.docmount('mount', '--all', '--read-only')).code).toBe(2)
+    expect((await desk.docmount('mount')).code).toBe(2)
+  })
+})
+
 describe.skipIf(whyNoFuse() !== undefined)('mount --ui', () => {
   test.each(['unmount', 'kill'])('serves the page as long as the drive lives: %s', async (end) => {
     const { code, stdout } = await desk.docmount('mount', project, desk.drive, '--ui')

@@ -45,7 +45,7 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     await makeTrouble(desk, drive)
     page = await startPage(desk.env)
     browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
-    context = await browser.newContext({ viewport: { width: 1000, height: 1300 }, colorScheme: 'light' })
+    context = await browser.newContext({ viewport: { width: 1000, height: 1240 }, colorScheme: 'light' })
     context.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text())
     })
@@ -102,7 +102,7 @@ describe.runIf(isThorough && whyNot === undefined).sequential('the page in a bro
     )
     expect(overflow).toBe(0)
     await picture('ui-narrow')
-    await tab.setViewportSize({ width: 1000, height: 1300 })
+    await tab.setViewportSize({ width: 1000, height: 1240 })
     await bar.waitFor({ state: 'detached', timeout: 60_000 })
     expect(await tab.evaluate('window.isTheSame')).toBe(true)
     expect(await ours('details').filter({ hasText: 'Tables' }).getAttribute('open')).not.toBeNull()

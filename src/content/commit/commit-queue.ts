@@ -210,7 +210,7 @@ export class CommitQueue {
     return this.#schedule.isPausedBy(why)
   }
 
-  /** What waited goes on at once, unless there is another reason. */
+  /** Waiting jobs go on at once, unless there is another reason. */
   goOn(why: PauseReason = 'away'): void {
     this.#schedule.goOn(why)
   }

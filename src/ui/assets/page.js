@@ -20,7 +20,7 @@ events.addEventListener('message', ({ data }) => {
   if (focused !== document.body && document.activeElement !== focused) focusAgain(focused, around)
 })
 
-/** A row that moved keeps the focus. What is gone leaves it to what was around it, and never to a button that does something else. */
+/** A row that moved keeps the focus. A button that is gone leaves it to the part it was in, and never to another button. */
 function focusAgain(focused, around) {
   const label = focused.ariaLabel
   const same = label && [...main.querySelectorAll('button, input')].find((each) => each.ariaLabel === label)
