@@ -54,7 +54,10 @@ export interface DriveCommand {
   readonly project: string
   /** The command line's arguments after the command, which the daemon gets, too. */
   readonly args: readonly string[]
-  readonly doors: Pick<StartSessionOptions, 'driver' | 'webdav' | 'makeMountpoint' | 'allowOther'>
+  readonly doors: Pick<
+    StartSessionOptions,
+    'driver' | 'webdav' | 'makeMountpoint' | 'allowOther' | 'liveFolders'
+  >
   readonly owner?: { readonly uid?: number; readonly gid?: number }
   plan(configuration: Configuration): Promise<MountPlan>
 }

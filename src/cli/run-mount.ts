@@ -16,6 +16,7 @@ export interface MountCommandOptions extends DriveCommandOptions, WebdavCommandO
   /** Text in the first column of the mount table. */
   readonly source?: string
   readonly allowOther?: boolean
+  readonly liveFolders: boolean
   readonly uid?: number
   readonly gid?: number
   /** True: at the default address. */
@@ -29,7 +30,7 @@ export async function runMount(
   options: MountCommandOptions,
   args: readonly string[],
 ): Promise<void> {
-  const { driver, allowOther = false, webdav, uid, gid } = options
+  const { driver, allowOther = false, liveFolders, webdav, uid, gid } = options
   await runDrive(options, {
     command: 'mount',
     project,
@@ -37,6 +38,7 @@ export async function runMount(
     doors: {
       driver,
       allowOther,
+      liveFolders,
       makeMountpoint: mountpoint === undefined,
       webdav:
         webdav === undefined

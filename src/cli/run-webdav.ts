@@ -22,7 +22,7 @@ export async function runWebdav(
     command: 'webdav',
     project,
     args,
-    doors: { driver: 'none', webdav, makeMountpoint: false, allowOther: false },
+    doors: { driver: 'none', webdav, makeMountpoint: false, allowOther: false, liveFolders: false },
     async plan(configuration) {
       if (project === '') throw new UsageError('which project?')
       const { stateDir, cacheDir, log } = options

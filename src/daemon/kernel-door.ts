@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import { type DriverName, MountError } from '../fuse/driver.ts'
 import { DaemonError } from './daemon-error.ts'
 import { chooseDriver } from './driver-facts.ts'
+import { LiveFolders } from './live-folders/live-folders.ts'
 import { loadDriver } from './load-driver.ts'
 import type { MountPlan } from './mount-plan.ts'
 import { openMountpoint, reserveMountpoint } from './mountpoint.ts'
@@ -18,6 +19,8 @@ export interface KernelDoorOptions {
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
   readonly readOnly: boolean
+  /** Lets programs that watch a folder hear of other clients' changes. */
+  readonly liveFolders: boolean
   readonly log: Log
 }
 
@@ -41,7 +44,9 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
     name: choice.driver,
     why: choice.why,
     async open(fileSystem) {
-      const mounted = await driver.mount(fileSystem, {
+      // The kernel makes nothing happen in a mount that is read-only.
+      const live = options.liveFolders && !readOnly ? new LiveFolders(fileSystem, log) : undefined
+      const mounted = await driver.mount(live?.operations ?? fileSystem, {
         mountpoint: isDescriptorPassed ? `/dev/fd/${descriptor}` : mountpoint,
         source: plan.source,
         readOnly,
@@ -50,7 +55,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
       })
       // It uses a descriptor, since the path leads to the drive now.
       await closeMountpoint()
-      return { mounted }
+      return { mounted: live?.attend(mounted) ?? mounted }
     },
   }
 }

@@ -51,6 +51,8 @@ export interface StartSessionOptions {
   /** Creates a missing mountpoint. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
+  /** Lets programs that watch a folder of the mount hear of other clients' changes. */
+  readonly liveFolders: boolean
   readonly fileSystem: Omit<
     FileSystemOptions,
     'files' | 'stateDir' | 'cacheDir' | 'log' | 'onOperation' | 'onNotice' | 'onChange'

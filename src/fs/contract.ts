@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import type { Change } from './change.ts'
 import type { Notice } from './notice.ts'
 import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from './pins/pin-status.ts'
-import type { Notifier, Operations } from './operations.ts'
+import type { Attributes, Notifier, Operations, Watcher } from './operations.ts'
 import type { DrainProgress, FileSystemStatus, Link, Place, Unsent } from './status.ts'
 
 export interface FileSystemOptions {
@@ -52,6 +52,19 @@ export interface FileSystemOptions {
 export interface FileSystem extends Operations {
   /** From now on changes found in the service are told to this door. */
   attachNotifier(notifier: Notifier): void
+  /**
+   * From now on this door is told what other clients did in the folders that it watches. Answers the cache lifetime (ms): so
+   * often they are to be listed anew.
+   */
+  attachWatcher(watcher: Watcher): number
+  /** The folder of this number, or that of the document; undefined for a node that is gone. */
+  folderAt(ino: number): { readonly ino: number; readonly path: string } | undefined
+  /** A node as it is shown now. Asks nobody, and no program counts as told of it. Undefined for one that is not known. */
+  peek(ino: number): Attributes | undefined
+  /** The same by its name, as the folder's last listing says. */
+  peekName(folder: number, name: string): Attributes | undefined
+  /** Lists a folder anew, if the service is there. Never throws. */
+  listAnew(folder: number): Promise<void>
   status(): FileSystemStatus
   /** Tells the state of one path; asks the service where no listing is fresh. Never throws. */
   place(path: string): Promise<Place>

@@ -6,6 +6,7 @@ import { copyFileRange } from './calls/copy.ts'
 import { mkdir, opendir, readdir, releasedir } from './calls/folders.ts'
 import { getattr, lookup } from './calls/lookup.ts'
 import { lookupByNumber } from './calls/lookup-by-number.ts'
+import { folderAt, listAnew, peek, peekName } from './control/watched-folders.ts'
 import { create, open, release } from './calls/open.ts'
 import { read } from './calls/read.ts'
 import { write } from './calls/write.ts'
@@ -93,6 +94,14 @@ export function operationsOf(sb: Superblock): FileSystem {
     attachNotifier: (notifier) => {
       sb.tree.notifier = notifier
     },
+    attachWatcher: (watcher) => {
+      sb.tree.watcher = watcher
+      return sb.settings.cacheTtlMs
+    },
+    folderAt: (ino) => folderAt(sb.tree, ino),
+    peek: (ino) => peek(sb, ino),
+    peekName: (folder, name) => peekName(sb, folder, name),
+    listAnew: (folder) => listAnew(sb, folder),
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
     link: (path) => linkOf(sb, path),

@@ -230,6 +230,27 @@ export interface Notifier {
   heard(): Promise<void>
 }
 
+/** Another client’s change of a name. `ino`: the node that had the name, if any. */
+export interface Finding {
+  readonly what: 'made' | 'changed' | 'gone'
+  readonly name: string
+  readonly kind: NodeKind
+  readonly ino?: number | undefined
+}
+
+/** A door whose programs want to hear of other clients' changes in some folders. Never throws. */
+export interface Watcher {
+  watches(folder: number): boolean
+  /** What a listing of a folder that is watched told; the tree shows it already. */
+  found(folder: number, findings: readonly Finding[]): void
+}
+
+/** A door in which nobody watches. */
+export const idleWatcher: Watcher = {
+  watches: () => false,
+  found() {},
+}
+
 /** A node the door holds, and under which name. */
 export interface LetGo {
   readonly ino: number

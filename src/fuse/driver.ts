@@ -4,6 +4,7 @@
 import { ToldError } from '../told-error.ts'
 import type { Log } from '../log.ts'
 import type { Notifier, Operations } from '../fs/operations.ts'
+import type { MountLine } from './mountinfo.ts'
 
 export type DriverName = 'kernel' | 'fuse-native'
 
@@ -33,6 +34,8 @@ export type CloseReason = 'unmounted' | 'failed'
 
 export interface Mounted {
   readonly notifier: Notifier
+  /** Its line in the kernel's list of mounts; undefined for a mount of a driver without caller ids, and where it is not known. */
+  readonly line?: MountLine | undefined
   /** Resolves once, when the kernel has ended the connection: our unmount, somebody else's, or a failure. */
   readonly closed: Promise<CloseReason>
   /** Rejects with EBUSY while a program uses the mount; `lazy` detaches at once and serves the remaining users. */

@@ -3,7 +3,8 @@
 
 import { agrees, fingerprintOf, mayBe } from '../../content/fingerprint.ts'
 import { isBelieved, type SyncedPath, type Told } from '../../ledger/view.ts'
-import type { Notifier } from '../operations.ts'
+import type { Notifier, Watcher } from '../operations.ts'
+import { changesOfOthers } from './changes-of-others.ts'
 import { isRemembered } from './folder-source.ts'
 import type { Listing } from './listings.ts'
 import { pathIn, type FolderState, type Node } from './node.ts'
@@ -20,6 +21,7 @@ export interface ListingMergeOptions {
   /** Listing of the folder that the service gave last. */
   known(folder: Node): Listing | undefined
   notifier(): Notifier
+  watcher(): Watcher
   /** The folder shows another list of names now. */
   namesChanged(folder: Node | undefined): void
   /** The node shows another client's version by now. */
@@ -48,6 +50,8 @@ export class ListingMerge {
     const state = folder.folder
     if (state === undefined) return
     const [keptBefore, hiddenBefore] = [new Set(state.kept), new Set(state.tombstones.keys())]
+    const isWatched = previous !== undefined && this.#options.watcher().watches(folder.ino)
+    const nodesBefore = new Map(isWatched ? state.children : [])
     const wasShown = (name: string): boolean =>
       keptBefore.has(name) || (previous?.names.has(name) === true && !hiddenBefore.has(name))
     const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
@@ -87,6 +91,17 @@ export class ListingMerge {
     if (haveNamesChanged) this.#options.namesChanged(folder)
     else if (hasChanged) state.change()
     if (haveNamesChanged || hasChanged) this.#options.notifier().contentChanged(folder.ino)
+    if (isWatched) {
+      const changes = changesOfOthers({
+        before: (name) => (hiddenBefore.has(name) ? undefined : previous.names.get(name)),
+        namesBefore: [...previous.names.keys(), ...keptBefore],
+        now: listing.names,
+        wasOurs: (name) => keptBefore.has(name),
+        isOurs,
+        nodesBefore,
+      })
+      this.#options.watcher().found(folder.ino, changes)
+    }
     if (state.kept.size === 0 && keptBefore.size > 0) this.#emptied(folder)
   }
 

@@ -42,7 +42,7 @@ export interface ListingsOptions {
   readonly mostBytes: number
   /** True while the service cannot be asked: what is known is served, of any age. */
   isAway(): boolean
-  /** True where something in the folder is here only: what stands beside it decides what becomes of it. */
+  /** True where something in the folder is here only, as what stands beside it decides what becomes of it; or where it is watched. */
   isWanted(ino: number): boolean
   /**
    * Asks the service, puts the answer into the tree and sets it here, in one step: what is known is what the tree was told

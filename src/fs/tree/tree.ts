@@ -28,7 +28,7 @@ import { Places } from './places.ts'
 import { Seen } from './seen.ts'
 import { Tombstones } from './tombstones.ts'
 import { Versions } from './versions.ts'
-import { silentNotifier, type MaybePromise, type Notifier } from '../operations.ts'
+import { idleWatcher, silentNotifier, type MaybePromise, type Notifier, type Watcher } from '../operations.ts'
 import { folderOf } from '../../path.ts'
 
 /** In this time the kernel has forgotten what it was asked to. */
@@ -75,6 +75,7 @@ export class Tree {
   readonly #merge: ListingMerge
   readonly #held: HeldNodes
   notifier: Notifier = silentNotifier
+  watcher: Watcher = idleWatcher
   readonly source: FolderSource
   readonly #options: TreeOptions
   readonly former: FormerNodes = new FormerNodes()
@@ -96,7 +97,7 @@ export class Tree {
       ttlMs: options.ttlMs,
       now: options.now,
       isAway: () => options.reach.isAway,
-      isWanted: (ino) => (this.nodes.find(ino)?.folder?.kept.size ?? 0) > 0,
+      isWanted: (ino) => this.watcher.watches(ino) || (this.nodes.find(ino)?.folder?.kept.size ?? 0) > 0,
       load: (folder, previous) => this.#load(folder, previous),
       timers: options.timers,
       mostBytes: options.memory.listingBytes,
@@ -136,6 +137,7 @@ export class Tree {
       ...shared,
       known,
       isOfFormerFolder,
+      watcher: () => this.watcher,
       nodes,
       versions,
       places: this.places,
@@ -348,5 +350,8 @@ export class Tree {
     this.#options.overtaken(node)
     node.door.contentChanged()
     this.notifier.contentChanged(node.ino)
+    const { parent, name, kind } = node
+    if (parent !== undefined && this.watcher.watches(parent.ino))
+      this.watcher.found(parent.ino, [{ what: 'changed', name, kind }])
   }
 }

@@ -76,7 +76,7 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
     watchdog.dismiss()
     return reason
   })
-  return { notifier: session.notifier, closed, unmount: (options) => unmount(mountpoint, options) }
+  return { notifier: session.notifier, line, closed, unmount: (options) => unmount(mountpoint, options) }
 }
 
 /** Serves a mount that another program made: it passed us the descriptor, and may keep the right to unmount. */
@@ -91,6 +91,7 @@ async function servePassed(fd: number, operations: Operations, { log }: MountOpt
   }
   return {
     notifier: session.notifier,
+    line,
     closed: session.closed.then(async () => ((await isStillThere(line)) ? 'failed' : 'unmounted')),
     unmount: (options) => unmountPassed(line?.mountpoint, options),
   }
