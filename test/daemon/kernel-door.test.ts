@@ -12,7 +12,14 @@ afterEach(() => {
 test('on macOS mount says in one line which door there is', async () => {
   Object.defineProperty(process, 'platform', { value: 'darwin' })
   const plan = planMount({ project: 'acme', baseUrl: 'http://127.0.0.1:1/api', mountpoint: '/nowhere' })
-  const options = { plan, driver: 'auto', makeMountpoint: false, allowOther: false, readOnly: false, liveFolders: true } as const
+  const options = {
+    plan,
+    driver: 'auto',
+    makeMountpoint: false,
+    allowOther: false,
+    readOnly: false,
+    liveFolders: true,
+  } as const
   const message = await prepareKernelDoor({ ...options, log: silentLog }, []).catch(
     (error: Error) => error.message,
   )

@@ -127,6 +127,8 @@ export class LiveFolders implements Watcher {
           await this.#run(folder, step)
         }
       }
+    } catch (error) {
+      this.#log.warn({ error }, 'programs that watch a folder were not told of all changes')
     } finally {
       this.#isReplaying = false
     }
