@@ -13,7 +13,7 @@ const file = (name: string, size?: number, second = 1): RemoteFile => ({
   mimetype: undefined,
   url: undefined,
   modifiedAt: `2026-11-27T08:00:0${second}Z`,
-  ...(size === undefined ? {} : { size }),
+  size,
 })
 const folder = (name: string): RemoteFolder => ({ kind: 'folder', name })
 
