@@ -1,5 +1,5 @@
 // What other clients did in a folder: what it showed before an answer of the service, compared with what it shows now. Names that
-// are decided here are left out: the kernel saw those changes. A new version of a document that has a node is told where that
+// are decided here are left out: the kernel saw those changes. A new version of a document that has a node is told where the node
 // takes it up (`Tree.overtaken`).
 
 import { fingerprintOf, isSameVersion } from '../../content/fingerprint.ts'
@@ -39,11 +39,11 @@ export function changesOfOthers({
   }
   for (const record of now.values()) {
     const { name, kind } = record
-    if (isOurs(name) || wasOurs(name)) continue
+    if (isOurs(name) || wasOurs(name) || nodesBefore.get(name)?.kind === kind) continue
     const told = before(name)
     if (told !== undefined && told.kind !== kind) gone(name, told)
     if (told?.kind !== kind) findings.push({ what: 'made', name, kind })
-    else if (isAnother(told, record) && !nodesBefore.has(name)) findings.push({ what: 'changed', name, kind })
+    else if (isAnother(told, record)) findings.push({ what: 'changed', name, kind })
   }
   return findings
 }
