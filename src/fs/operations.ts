@@ -241,7 +241,7 @@ export interface Finding {
 /** A door whose programs want to hear of other clients' changes in some folders. Never throws. */
 export interface Watcher {
   watches(folder: number): boolean
-  /** What a listing of a folder that is watched told; the tree shows it already. */
+  /** A listing of a folder that is watched told this; the tree shows it already. */
   found(folder: number, findings: readonly Finding[]): void
 }
 

@@ -53,7 +53,7 @@ export class Replay {
   readonly folder: number
   /** Name by which the child knows the drive. */
   readonly token: string = `.docmount-${randomBytes(16).toString('hex')}`
-  /** What is still to be made to happen, by name. */
+  /** Changes that are still to be made to happen, by name. */
   readonly findings: Map<string, Finding>
   /** Documents that the child has come to by their names. */
   readonly reached: Set<number> = new Set()

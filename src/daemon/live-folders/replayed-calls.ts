@@ -106,7 +106,9 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
       const replay = replayOf(caller)
       if (replay === undefined) return inner.open(ino, flags, caller)
       if (replay.reached.has(ino)) return opened
-      // A program has looked the name up meanwhile, or long ago. The kernel asks for the name again, and then makes the document.
+      // A program has looked the name up meanwhile, or long ago. The kernel asks for the name again, once, and then makes the
+      // document; but if a program is as quick again, it opens it.
+      replay.reached.add(ino)
       throw new ErrnoError('ESTALE', `node ${ino} was not looked up yet`)
     },
     flush: (fh, caller) => (fh === replayHandle ? undefined : inner.flush(fh, caller)),

@@ -1,4 +1,4 @@
-// What other clients did in a folder: what it showed before an answer of the service, compared with what it shows now. Names that
+// Other clients’ changes in a folder: what it showed before an answer of the service, compared with what it shows now. Names that
 // are decided here are left out: the kernel saw those changes. A new version of a document that has a node is told where the node
 // takes it up (`Tree.overtaken`).
 
@@ -9,7 +9,7 @@ import type { ListedNames } from './listed-names.ts'
 import type { Node } from './node.ts'
 
 export interface Shown {
-  /** What the listing before said of a name that was not hidden here. */
+  /** The record of a name in the listing before, unless the name was hidden here. */
   readonly before: (name: string) => Told | undefined
   readonly namesBefore: Iterable<string>
   readonly now: ListedNames

@@ -1,4 +1,4 @@
-// What another client did in a folder, by what it showed before and shows now.
+// Other clients’ changes in a folder, by what it showed before and shows now.
 
 import { expect, test } from 'vitest'
 import type { RemoteFile, RemoteFolder } from '../../../src/api/types.ts'
