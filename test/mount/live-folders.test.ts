@@ -160,6 +160,19 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
     expect((await drive.docmount(['activity', drive.mountpoint, '--json'])).stdout).not.toContain('beacon')
   })
 
+  test('counts as shown to nobody: who saves over a version that was told of alone keeps it beside the save', async () => {
+    await ran('ls -l >/dev/null')
+    await testService.other.put(`${folder}/old.txt`, 'theirs')
+    await heard()
+    // What was told longer ago than this would count as shown.
+    await sleep(2_500)
+    await ran('echo ours > old.txt')
+    await drive.docmount(['wait', join(drive.mountpoint, folder)])
+    const documents = [...((await testService.other.documents(folder)) ?? [])]
+    const copies = documents.filter(([name]) => name.includes('(conflict'))
+    expect(copies.map(([, bytes]) => bytes.toString())).toEqual(['theirs'])
+  })
+
   test('is listed once a lifetime, and one that nobody watches is not', async () => {
     await run('timeout', ['20', 'ls', join(drive.mountpoint, folder, 'sub')])
     testService.service.clearCalls()
