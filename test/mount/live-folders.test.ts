@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { mountDrive, type MountedDrive, type MountedDriveOptions } from '../support/mounted.ts'
-import { makeOrdinaryUser, whyNoUserMount } from '../support/ordinary-user.ts'
+import { isRoot, makeOrdinaryUser, whyNoUserMount } from '../support/ordinary-user.ts'
 import { bash, isInstalled, run, type User } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -211,6 +211,21 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
     } finally {
       await document.end()
     }
+  })
+
+  test.skipIf(!isRoot)('at whose place something else is mounted meanwhile leaves that alone', async () => {
+    const place = join(drive.mountpoint, folder)
+    await run('timeout', ['20', 'mount', '-t', 'tmpfs', 'docmount-test', place])
+    try {
+      await bash('echo mine > "$1/old.txt"', [place])
+      await testService.other.delete(`${folder}/old.txt`)
+      await waitUntil('the child to have looked', () => drive.log().includes('does not lead into the drive'))
+      expect((await run('cat', [join(place, 'old.txt')])).stdout).toBe('mine\n')
+    } finally {
+      await run('umount', ['-l', place])
+    }
+    await heard()
+    expect(events()).toEqual([])
   })
 
   test.skipIf(whyNoUserMount() !== undefined)('of an ordinary user', async () => {

@@ -8,7 +8,7 @@ import type { Finding, Operations, Watcher } from '../../fs/operations.ts'
 import type { Mounted } from '../../fuse/driver.ts'
 import type { MountLine } from '../../fuse/mountinfo.ts'
 import type { Log } from '../../log.ts'
-import { Replay, stepsOf, type Step } from './replay.ts'
+import { failures, Replay, stepsOf, type Step } from './replay.ts'
 import { withReplay } from './replayed-calls.ts'
 import { watchedNodes } from './watched-nodes.ts'
 
@@ -143,11 +143,9 @@ export class LiveFolders implements Watcher {
     const code = await replay.ended
     this.#replay = undefined
     this.#mounted?.notifier.entryChanged(folder, replay.token)
-    if (code !== 4 || this.#hasWarned) return
+    const failure = failures.get(code)
+    if (failure === undefined || this.#hasWarned) return
     this.#hasWarned = true
-    this.#log.warn(
-      { mountpoint },
-      'programs that watch folders do not hear of other clients: the drive does not know its child',
-    )
+    this.#log.warn({ mountpoint }, `programs that watch a folder were not told of a change: ${failure}`)
   }
 }

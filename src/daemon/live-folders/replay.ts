@@ -9,7 +9,13 @@ import { randomBytes } from 'node:crypto'
 import { childEnvironment } from '../../child-environment.ts'
 import type { Finding } from '../../fs/operations.ts'
 
-const script = 'cd -- "$1" || exit 3; [ -e "./$2" ] || exit 4; shift 2; exec "$@"'
+const notInDrive = 4
+const script = `cd -- "$1" || exit; [ -e "./$2" ] || exit ${notInDrive}; shift 2; exec "$@"`
+/** Exit codes of a child that did nothing, with the reason. */
+export const failures: ReadonlyMap<number | null, string> = new Map([
+  [notInDrive, 'the path of its folder does not lead into the drive'],
+  [127, 'a program is missing: install coreutils'],
+])
 /** Longest run: one that hangs is killed. */
 const limitMs = 10_000
 
@@ -57,7 +63,7 @@ export class Replay {
   readonly findings: Map<string, Finding>
   /** Documents that the child has come to by their names. */
   readonly reached: Set<number> = new Set()
-  /** Resolves with the exit code: 4 where the drive did not know the child. */
+  /** Resolves with the exit code, which may be a key of `failures`. */
   readonly ended: Promise<number | null>
   readonly #child: ChildProcess
 
