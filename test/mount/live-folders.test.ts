@@ -164,7 +164,7 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
     await ran('ls -l >/dev/null')
     await testService.other.put(`${folder}/old.txt`, 'theirs')
     await heard()
-    // What was told longer ago than this would count as shown.
+    // A version that was told longer ago than this would count as shown.
     await sleep(2_500)
     await ran('echo ours > old.txt')
     await drive.docmount(['wait', join(drive.mountpoint, folder)])
