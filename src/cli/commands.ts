@@ -27,6 +27,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   pin: () => import('./commands/pin.ts'),
   unpin: () => import('./commands/unpin.ts'),
   pins: () => import('./commands/pins.ts'),
+  free: () => import('./commands/free.ts'),
   fetch: () => import('./commands/fetch.ts'),
   cache: () => import('./commands/cache.ts'),
   link: () => import('./commands/link.ts'),

@@ -23,6 +23,16 @@ export function createControlHandlers(
       const place = path === undefined ? undefined : await fileSystem.place(path)
       return { mount: live.status(), unsent: fileSystem.unsent(path ?? '/'), place }
     },
+    folder: async ({ path, watch = false }, { signal, onProgress }) => {
+      const { fileSystem, finished } = await session
+      if (watch) {
+        const ended = new AbortController()
+        void finished.then(() => ended.abort())
+        const until = AbortSignal.any([signal, ended.signal])
+        await fileSystem.watchFolder(path, { signal: until, onChange: onProgress })
+      }
+      return fileSystem.folder(path)
+    },
     wait: async ({ path, timeoutMs = longestMs }, { signal }) => {
       const { fileSystem } = await session
       await fileSystem.wait(path, { timeoutMs: Math.min(timeoutMs, longestMs), signal })
@@ -50,6 +60,7 @@ export function createControlHandlers(
       ;(await session).fileSystem.unpin(path)
       return {}
     },
+    free: async ({ path }, { signal }) => (await session).fileSystem.free(path, { signal }),
     pins: async () => ({ pins: (await session).fileSystem.pins() }),
     fetch: async ({ path }, context) => (await session).fileSystem.fetch(path, context),
     cache: async () => (await session).fileSystem.cache(),

@@ -1,10 +1,17 @@
 // Protocol of a mount's control socket. The client sends one JSON line; the daemon sends lines of progress and one with the
 // answer, and closes the connection. A client that closes it first cancels its command.
 
-import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from '../fs/pins/pin-status.ts'
+import type {
+  CacheStatus,
+  FetchAnswer,
+  FetchProgress,
+  FreeAnswer,
+  PinAnswer,
+  PinStatus,
+} from '../fs/pins/pin-status.ts'
 import type { Table } from '../api/table-types.ts'
 import type { ReconcileRun } from '../tables-drive/reconcile-run.ts'
-import type { FileSystemStatus, Link, Place, Unsent } from '../fs/status.ts'
+import type { FileSystemStatus, FolderChange, FolderStatus, Link, Place, Unsent } from '../fs/status.ts'
 import type { Keep, Resolved } from './resolve-conflict.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
@@ -60,6 +67,8 @@ export interface ControlCommands {
     /** `place`: state of the path, if one was given. */
     answer: { mount: MountStatus; unsent: readonly Unsent[]; place?: Place | undefined }
   }
+  /** Names of a folder, or one document, from what is known here. `watch`: each change is a progress, until the drive ends. */
+  folder: { input: { path: string; watch?: boolean }; progress: FolderChange; answer: FolderStatus }
   wait: { input: { path: string; timeoutMs?: number }; progress: never; answer: Record<string, never> }
   /** Calls the service. */
   link: { input: { path: string }; progress: never; answer: Link }
@@ -73,6 +82,7 @@ export interface ControlCommands {
   resume: { input: Record<string, never>; progress: never; answer: Record<string, never> }
   pin: { input: { path: string }; progress: never; answer: PinAnswer }
   unpin: { input: { path: string }; progress: never; answer: Record<string, never> }
+  free: { input: { path: string }; progress: never; answer: FreeAnswer }
   pins: { input: Record<string, never>; progress: never; answer: { pins: readonly PinStatus[] } }
   fetch: { input: { path: string }; progress: FetchProgress; answer: FetchAnswer }
   cache: { input: Record<string, never>; progress: never; answer: CacheStatus }

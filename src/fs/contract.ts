@@ -5,9 +5,24 @@ import type { World } from '../world/world.ts'
 import type { Log } from '../log.ts'
 import type { Change } from './change.ts'
 import type { Notice } from './notice.ts'
-import type { CacheStatus, FetchAnswer, FetchProgress, PinAnswer, PinStatus } from './pins/pin-status.ts'
+import type {
+  CacheStatus,
+  FetchAnswer,
+  FetchProgress,
+  FreeAnswer,
+  PinAnswer,
+  PinStatus,
+} from './pins/pin-status.ts'
 import type { Attributes, Notifier, Operations, Watcher } from './operations.ts'
-import type { DrainProgress, FileSystemStatus, Link, Place, Unsent } from './status.ts'
+import type {
+  DrainProgress,
+  FileSystemStatus,
+  FolderChange,
+  FolderStatus,
+  Link,
+  Place,
+  Unsent,
+} from './status.ts'
 
 export interface FileSystemOptions {
   readonly files: Files
@@ -68,6 +83,13 @@ export interface FileSystem extends Operations {
   status(): FileSystemStatus
   /** Tells the state of one path; asks the service where no listing is fresh. Never throws. */
   place(path: string): Promise<Place>
+  /** States of a folder's names, or of one document, from what is known here: the service is not asked. */
+  folder(path: string): FolderStatus
+  /** Tells the states of a folder's names, and each change of them, until the signal aborts. */
+  watchFolder(
+    path: string,
+    options: { signal: AbortSignal; onChange: (change: FolderChange) => void },
+  ): Promise<void>
   /** Asks the service for a document's download address. Throws ErrnoError where it has none that is shown here; ApiError; NetworkError. */
   link(path: string): Promise<Link>
   /** Names this conflict copy no longer: somebody has dealt with it. */
@@ -98,6 +120,11 @@ export interface FileSystem extends Operations {
   pin(path: string, options: { signal: AbortSignal }): Promise<PinAnswer>
   /** Ends the pin; the documents kept for it may be evicted from now on. Throws ENOENT where it is not pinned. */
   unpin(path: string): void
+  /**
+   * Ends the pins at and under a path, and removes what is kept of documents there; unsent content stays. Rejects with EBUSY where
+   * a folder above is pinned, ENOENT, and what listing it throws.
+   */
+  free(path: string, options: { signal: AbortSignal }): Promise<FreeAnswer>
   pins(): readonly PinStatus[]
   /** Brings what is at and under a path into the disk cache, once. Rejects with ENOENT, and what listing it throws. */
   fetch(

@@ -12,7 +12,9 @@ import { read } from './calls/read.ts'
 import { write } from './calls/write.ts'
 import { cacheStatus, clearCache } from './pins/cache.ts'
 import { fetchOnce } from './pins/fetch-once.ts'
+import { free } from './pins/free.ts'
 import { withPins } from './pins/follow-rename.ts'
+import { folderStatus } from './control/folder-status.ts'
 import { linkOf } from './control/link.ts'
 import { placeOf } from './control/place.ts'
 import { readOnly } from './wrappers/read-only.ts'
@@ -28,6 +30,7 @@ import { status } from './control/gather-status.ts'
 import { checkStateDir } from './unsent/state-dir-watch.ts'
 import { unsentUnder } from './unsent/unsent-now.ts'
 import { refresh } from './control/refresh.ts'
+import { watchFolder } from './control/watch-folder.ts'
 import type { Superblock } from './superblock.ts'
 import { traced, type Places } from './wrappers/traced.ts'
 import { unlink } from './calls/unlink.ts'
@@ -104,6 +107,8 @@ export function operationsOf(sb: Superblock): FileSystem {
     listAnew: (folder) => listAnew(sb, folder),
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
+    folder: (path) => folderStatus(sb, path),
+    watchFolder: (path, how) => watchFolder(sb, path, how),
     link: (path) => linkOf(sb, path),
     conflictResolved: (copy) => sb.conflicts.resolved(copy),
     dismissNames: (path) => sb.refusedNames.dismiss(path),
@@ -127,6 +132,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     resume: () => sb.queue.goOn('asked'),
     pin: (path, { signal }) => sb.pins.pin(path, signal),
     unpin: (path) => sb.pins.unpin(path),
+    free: (path, { signal }) => free(sb, path, signal),
     pins: () => sb.pins.status(),
     fetch: (path, how) => fetchOnce({ ...sb, store: sb.pinStore, cacheDir: sb.settings.cacheDir }, path, how),
     cache: () => cacheStatus(sb.reader, sb.settings.cacheDir),

@@ -66,6 +66,62 @@ export type Place =
   | { readonly state: 'here'; readonly why: string; readonly bytes: number }
   | { readonly state: 'unknown'; readonly why: string }
 
+/**
+ * The state of a name. Of a folder: the first of these that anything in it is in, from the last to the first.
+ * - `stored`: the service has what is shown.
+ * - `local`: on this machine only, and it stays there; or an empty folder.
+ * - `undecided`: on this machine only, until its name or its program tells what it is.
+ * - `waiting`: to be sent, or open for writing.
+ * - `sending`: on its way.
+ * - `conflict`: another client's version is kept beside it, or it is that version.
+ * - `refused`: by the service, or by the disk of this machine.
+ */
+export const nameStates = [
+  'stored',
+  'local',
+  'undecided',
+  'waiting',
+  'sending',
+  'conflict',
+  'refused',
+] as const
+export type NameState = (typeof nameStates)[number]
+
+/** How much of a document is on this machine: all of it and kept here, all of it, some, nothing. Of a folder: of what is pinned there. */
+export type Here = 'pinned' | 'cached' | 'partly' | 'no'
+
+export interface NameStatus {
+  readonly name: string
+  readonly kind: 'file' | 'folder'
+  readonly state: NameState
+  readonly here: Here
+  /** True where it, or a folder above it, is pinned: `here` says if it has come. */
+  readonly isPinned: boolean
+  /** Bytes that are sent, and that were to be; of all that is in a folder. */
+  readonly sentBytes: number
+  readonly bytesToSend: number
+  /** A sentence about what is wrong, or why it is not sent. */
+  readonly problem?: string
+}
+
+/** A folder's names, as far as they are known here; or one document. */
+export interface FolderStatus {
+  readonly path: string
+  /** Undefined where nothing has this name, as far as is known here. */
+  readonly own: NameStatus | undefined
+  readonly names: readonly NameStatus[]
+  /** False for a folder whose names are not known here. */
+  readonly isListed: boolean
+}
+
+/** A change of a folder: the names that are new or other than before, and those that are gone. */
+export interface FolderChange {
+  readonly own: NameStatus | undefined
+  readonly names: readonly NameStatus[]
+  readonly gone: readonly string[]
+  readonly isListed: boolean
+}
+
 /** Download address of a document: whoever has it may download, without a key. */
 export interface Link {
   /** In the project. */

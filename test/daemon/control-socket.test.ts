@@ -32,6 +32,7 @@ const refuse = (): never => {
 }
 const handlers: ControlHandlers = {
   status: refuse,
+  folder: refuse,
   wait: refuse,
   link: refuse,
   refresh: refuse,
@@ -43,6 +44,7 @@ const handlers: ControlHandlers = {
   resume: refuse,
   pin: refuse,
   unpin: refuse,
+  free: refuse,
   pins: refuse,
   fetch: refuse,
   cache: refuse,

@@ -81,6 +81,11 @@ export class BlockIndex {
     return [...(this.#names.get(pathKey) ?? [])]
   }
 
+  /** Bytes that a file takes on disk; 0 for one that is not here. */
+  bytesOf(name: string): number {
+    return this.#bytes.peek(name) ?? 0
+  }
+
   pathOf(name: string): string {
     return join(this.#dir, shardOf(name), name)
   }

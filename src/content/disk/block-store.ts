@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { BlockIndex } from './block-index.ts'
 import { CachedRanges } from './cached-ranges.ts'
 import { blockCount } from '../extent.ts'
-import { allocated, overheadBytes } from './disk-bytes.ts'
+import { allocated, fullBytesOf, overheadBytes } from './disk-bytes.ts'
 import { takeOverFormerFormat } from './former-formats.ts'
 import { RecentWrites } from './recent-writes.ts'
 import { SerialQueue } from './serial-queue.ts'
@@ -45,6 +45,9 @@ export interface BlockStoreOptions {
   /** False: what is here stays, and what does not fit is not taken. Default true: the least recently used goes first. */
   readonly evicts?: boolean
 }
+
+/** How much of a version is in a store. */
+export type Held = 'whole' | 'part' | 'nothing'
 
 /** Amount of blocks in a folder. */
 export interface StoredAmount {
@@ -252,6 +255,19 @@ export class BlockStore {
       await this.#moveIn(file, name)
       this.#written.add(name)
     })
+  }
+
+  /**
+   * How much of a version is here, by the room that its files take: none is opened, nor counts as used. The last page of
+   * one that is told to be whole may be missing.
+   */
+  held(version: StoredVersion): Held {
+    if (this.#isClosed || this.#doomed.has(version.pathKey)) return 'nothing'
+    const names = this.#index.namesOf(version.pathKey).filter((name) => versionKeyIn(name) === version.key)
+    if (names.length === 0) return 'nothing'
+    if (names.some((name) => segmentIdIn(name) === 'whole')) return 'whole'
+    const bytes = names.reduce((sum, name) => sum + this.#index.bytesOf(name), 0)
+    return bytes >= fullBytesOf(version.sizeBytes) ? 'whole' : 'part'
   }
 
   /** Bytes on disk, as far as the folder has been read. */

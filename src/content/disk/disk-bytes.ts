@@ -12,7 +12,16 @@ export function allocated(bytes: number): number {
   return Math.ceil(bytes / allocationBytes) * allocationBytes
 }
 
+/** Bytes that the files of a document of this size take on disk at least, once all of its blocks are here. */
+export function fullBytesOf(sizeBytes: number): number {
+  return allocated(sizeBytes) + segmentsOf(sizeBytes) * allocationBytes
+}
+
 /** Bytes that a document of this size takes in the disk cache, at most. */
 export function diskBytesOf(sizeBytes: number): number {
-  return allocated(sizeBytes) + Math.ceil(sizeBytes / (segmentBlocks * blockSizeBytes)) * overheadBytes
+  return allocated(sizeBytes) + segmentsOf(sizeBytes) * overheadBytes
+}
+
+function segmentsOf(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / (segmentBlocks * blockSizeBytes))
 }

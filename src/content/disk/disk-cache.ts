@@ -5,7 +5,7 @@
 import type { BlockRun } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
 import { BlockStore } from './block-store.ts'
-import type { BlockStoreOptions, StoredAmount } from './block-store.ts'
+import type { BlockStoreOptions, Held, StoredAmount } from './block-store.ts'
 import type { LocatedRun } from './cached-ranges.ts'
 import { unlinkIfThere } from './enoent-tolerant.ts'
 import type { BlockPart, StoredPart } from './segment.ts'
@@ -145,6 +145,21 @@ export class DiskCache {
     const { pinned } = this.#options
     if (pinned?.covers(path) !== true) return this.#ordinary
     return this.#pinned ?? this.#openPinned(pinned)
+  }
+
+  /** How much of a version is on disk; `isInPlace`: where the pins are, if it is pinned. See `BlockStore.held`. */
+  held(version: Version, sizeBytes: number): { readonly held: Held; readonly isInPlace: boolean } {
+    if (this.heldBytes === 0) return { held: 'nothing', isInPlace: false }
+    const stored = storedVersion(version, sizeBytes)
+    const pinned = this.#pinned?.held(stored) ?? 'nothing'
+    if (pinned === 'whole') return { held: pinned, isInPlace: true }
+    const ordinary = this.#ordinary?.held(stored) ?? 'nothing'
+    return { held: ordinary === 'nothing' ? pinned : ordinary, isInPlace: false }
+  }
+
+  /** Bytes on disk, as far as the folders have been read: other ones when something came or went. */
+  get heldBytes(): number {
+    return (this.#ordinary?.bytes ?? 0) + (this.#pinned?.bytes ?? 0)
   }
 
   /** Bytes of a version that are in its place. */

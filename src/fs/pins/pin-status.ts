@@ -34,6 +34,11 @@ export type PinAnswer =
   | { readonly kind: 'pinned'; readonly pin: PinStatus; readonly isAway: boolean }
   | ({ readonly kind: 'no-room' } & NoRoom)
 
+export interface FreeAnswer {
+  /** Of which something was here. */
+  readonly documents: number
+}
+
 export type FetchAnswer =
   | {
       readonly kind: 'fetched'

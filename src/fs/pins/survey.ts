@@ -77,7 +77,7 @@ async function listed(tree: Tree, folder: Node, problems: string[]): Promise<Lis
   }
 }
 
-function documentOf(
+export function documentOf(
   node: Node | undefined,
   record: RemoteFile | undefined,
   path: string,

@@ -126,6 +126,11 @@ export class HandleTable {
     for (const handle of this.#numbers.values()) if (isFile(handle) && handle.node === node) yield handle
   }
 
+  /** Documents that are open for writing. */
+  *written(): Iterable<Node> {
+    for (const { node } of this.#numbers.values()) if (node.door.writeHandles > 0) yield node
+  }
+
   removeFile(fh: number): FileHandle | undefined {
     const handle = this.#numbers.take(fh, isFile)
     if (handle === undefined) return undefined

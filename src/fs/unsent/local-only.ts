@@ -61,6 +61,11 @@ export class LocalOnly {
     await this.#look()
   }
 
+  /** All files that are here only. */
+  *all(): Iterable<Node> {
+    for (const node of this.#files.keys()) if (isLinkedLocalOnly(node)) yield node
+  }
+
   /** Files that have been here only for longer than a file is given to become a document. */
   *lasting(): Iterable<[Node, string | undefined]> {
     const before = this.#clock.steady() - this.#leftAloneMs
@@ -115,8 +120,18 @@ export function whyHere(node: Node): string {
   return node.door.writeHandles > 0 ? 'open in a program' : reasonByName(node)
 }
 
-function reasonByName({ parent, name, local }: Node): string {
-  const why = whyLocal(name, (other) => parent?.folder?.children.get(other)?.isLocalOnly === false, local)
+/** No rule keeps it here: its name, its program or the next minute decides. */
+export function isUndecided(node: Node): boolean {
+  return ruleFor(node) === undefined
+}
+
+function ruleFor({ parent, name, local }: Node): string | undefined {
+  return whyLocal(name, (other) => parent?.folder?.children.get(other)?.isLocalOnly === false, local)
+}
+
+function reasonByName(node: Node): string {
+  const { name, local } = node
+  const why = ruleFor(node)
   const isGivenTime = isUndecidedName(name) || local.isMadeTemporary
   return why ?? (isGivenTime ? 'sent when it has been left alone for a minute' : 'waits to be sent')
 }

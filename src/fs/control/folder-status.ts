@@ -1,0 +1,210 @@
+// The states of a folder's names, from what is known here: asks nobody, and walks no folder. A folder is in the state of what
+// is in it, which comes from what is unsent, local or in conflict: those are few, and are counted nowhere.
+
+import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
+import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import { folderOf, isAtOrUnder, nameOf, pathBelow } from '../../path.ts'
+import type { ConflictCopies } from '../attention/conflict-copies.ts'
+import { hereOf, type HereParts } from '../pins/here.ts'
+import type { Pins } from '../pins/pins.ts'
+import { documentOf } from '../pins/survey.ts'
+import { nameStates, type FolderStatus, type Here, type NameState, type NameStatus } from '../status.ts'
+import type { Unsent } from '../status.ts'
+import type { HandleTable } from '../tree/handles.ts'
+import type { Node } from '../tree/node.ts'
+import type { Tree } from '../tree/tree.ts'
+import { isUndecided, whyHere, type LocalOnly } from '../unsent/local-only.ts'
+import { unsentAt, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
+
+export interface FolderParts extends UnsentParts, HereParts {
+  readonly tree: Tree
+  readonly handles: HandleTable
+  readonly saved: SavedListings
+  readonly conflicts: ConflictCopies
+  readonly localOnly: LocalOnly
+  readonly pins: Pins
+}
+
+/** One reason why a path is not simply stored. */
+interface Concern {
+  readonly path: string
+  readonly state: NameState
+  readonly sentBytes: number
+  readonly bytesToSend: number
+  readonly problem?: string | undefined
+}
+
+type Told = RemoteFile | RemoteFolder
+/** Concerns of several paths as one. */
+type Sum = Omit<Concern, 'path'>
+
+const stored: Sum = { state: 'stored', sentBytes: 0, bytesToSend: 0 }
+
+export function folderStatus(parts: FolderParts, path: string): FolderStatus {
+  const below = sumsBelow(parts, path)
+  const folder = parts.tree.find(path)
+  const listed = listedIn(parts, path)
+  const names = listed === undefined ? [...(folder?.folder?.kept ?? [])] : shown(folder, listed)
+  const sumOf = (name: string): Sum => below.get(name) ?? stored
+  return {
+    path,
+    own: ownStatus(parts, path, sumOfAll(below)),
+    names: names.flatMap((name) => nameStatus(parts, path, { name, record: listed?.get(name) }, sumOf) ?? []),
+    isListed: listed !== undefined,
+  }
+}
+
+/** The state of one node, as `folderStatus` tells it. */
+export function nodeStatus(parts: FolderParts, node: Node): NameStatus {
+  return statusOf(parts, node, sumOfAll(sumsBelow(parts, node.path)))
+}
+
+/** Concerns by name in a folder, each with all that is below it; by the empty name, those of the path itself. */
+function sumsBelow(parts: FolderParts, path: string): ReadonlyMap<string, Sum> {
+  const isFile = parts.tree.find(path)?.kind === 'file'
+  const own = isFile ? unsentAt(parts, path) : undefined
+  // Of a document only its own row is looked for: somebody may ask of each of many.
+  const unsent = isFile ? (own === undefined ? [] : [own]) : unsentUnder(parts, path)
+  const below = new Map<string, Sum>()
+  for (const concern of [...unsent.map(unsentConcern), ...otherConcerns(parts)]) {
+    const name = nameBelow(concern.path, path)
+    if (name !== undefined) below.set(name, worseOf(below.get(name) ?? stored, concern))
+  }
+  return below
+}
+
+function sumOfAll(below: ReadonlyMap<string, Sum>): Sum {
+  return [...below.values()].reduce(worseOf, stored)
+}
+
+function ownStatus(parts: FolderParts, path: string, sum: Sum): NameStatus | undefined {
+  const node = parts.tree.find(path)
+  if (path === '/') return node === undefined ? undefined : statusOf(parts, node, sum)
+  const above = folderOf(path)
+  const name = nameOf(path)
+  const listed = listedIn(parts, above)
+  const folder = parts.tree.find(above)
+  const isShown = folder === undefined || listed === undefined || shown(folder, listed).includes(name)
+  return isShown ? nameStatus(parts, above, { name, record: listed?.get(name) }, () => sum) : undefined
+}
+
+/** Undefined where neither a node nor a record tells of it. */
+function nameStatus(
+  parts: FolderParts,
+  folder: string,
+  { name, record }: { name: string; record: Told | undefined },
+  sumOf: (name: string) => Sum,
+): NameStatus | undefined {
+  const node = parts.tree.find(pathBelow(folder, name))
+  if (node !== undefined) return statusOf(parts, node, sumOf(name), record)
+  if (record === undefined) return undefined
+  const path = pathBelow(folder, name)
+  if (record.kind === 'folder') return told(name, 'folder', sumOf(name), hereOfFolder(parts, path))
+  const here = hereOf(parts, documentOf(undefined, record, path, 0))
+  return told(name, 'file', sumOf(name), { here, isPinned: parts.pinStore.pinOf(path) !== undefined })
+}
+
+function statusOf(parts: FolderParts, node: Node, sum: Sum, record?: Told): NameStatus {
+  const { path, name, folder } = node
+  if (folder !== undefined) return told(name, 'folder', madeHere(node, sum), hereOfFolder(parts, path))
+  const file = record?.kind === 'file' ? record : undefined
+  const here = hereOf(parts, documentOf(node, file, path, 0))
+  return told(name, 'file', sum, { here, isPinned: parts.pinStore.pinOf(path) !== undefined })
+}
+
+function told(
+  name: string,
+  kind: NameStatus['kind'],
+  sum: Sum,
+  where: Pick<NameStatus, 'here' | 'isPinned'>,
+): NameStatus {
+  const { state, sentBytes, bytesToSend, problem } = sum
+  const why = problem === undefined ? {} : { problem }
+  return { name, kind, state, ...where, sentBytes, bytesToSend, ...why }
+}
+
+function madeHere({ folder }: Node, sum: Sum): Sum {
+  if (folder?.isMadeHere !== true || sum.state !== 'stored') return sum
+  return { ...sum, state: 'local', problem: 'an empty folder reaches the service with its first document' }
+}
+
+/** A folder is here as far as it is pinned: what else is cached of it is not known without a walk. */
+function hereOfFolder(parts: FolderParts, path: string): { here: Here; isPinned: boolean } {
+  const pins = parts.pins.status()
+  const pin = parts.pinStore.pinOf(path)
+  if (pin === undefined) {
+    const isPartly = pins.some((each) => isAtOrUnder(each.path, path) && each.documentsHere > 0)
+    return { here: isPartly ? 'partly' : 'no', isPinned: false }
+  }
+  const isHere = pins.find((each) => each.path === pin)?.state === 'here'
+  return { here: isHere ? 'pinned' : 'partly', isPinned: true }
+}
+
+/** Names with their records as the folder was listed last, also by an earlier run; undefined where it never was. */
+function listedIn({ tree, saved }: FolderParts, path: string): ReadonlyMap<string, Told> | undefined {
+  const node = tree.find(path)
+  const known = node === undefined ? undefined : tree.listings.known(node)
+  if (known !== undefined)
+    return new Map([...known.names.keys()].map((name) => [name, known.names.get(name) as Told]))
+  const records = saved.load(path) ?? (node?.folder?.isMadeHere === true ? [] : undefined)
+  return records === undefined ? undefined : new Map(records.map((record) => [record.name, record]))
+}
+
+/** The names of a listing with what is true here: see `Tree.names`. */
+function shown(folder: Node | undefined, listed: ReadonlyMap<string, Told>): string[] {
+  const { kept, tombstones } = folder?.folder ?? {}
+  const names = [...listed.keys()].filter(
+    (name) => kept?.has(name) === true || tombstones?.has(name) !== true,
+  )
+  return [...names, ...[...(kept ?? [])].filter((name) => !listed.has(name))]
+}
+
+/** The name in the folder that this path is or lies under; empty for the folder itself. */
+function nameBelow(path: string, folder: string): string | undefined {
+  if (path === folder) return ''
+  if (!isAtOrUnder(path, folder)) return undefined
+  const rest = path.slice(folder === '/' ? 1 : folder.length + 1)
+  return rest.split('/', 1)[0]
+}
+
+function worseOf(sum: Sum, other: Sum): Sum {
+  const isWorse = nameStates.indexOf(other.state) > nameStates.indexOf(sum.state)
+  const { state, problem } = isWorse ? other : sum
+  return {
+    state,
+    sentBytes: sum.sentBytes + other.sentBytes,
+    bytesToSend: sum.bytesToSend + other.bytesToSend,
+    problem: problem ?? sum.problem ?? other.problem,
+  }
+}
+
+const unsentStates: Readonly<Record<Unsent['state'], NameState>> = {
+  pending: 'waiting',
+  retrying: 'waiting',
+  sending: 'sending',
+  refused: 'refused',
+  unkept: 'refused',
+}
+
+function unsentConcern({ path, state, bytes, sentBytes, lastError }: Unsent): Concern {
+  return { path, state: unsentStates[state], sentBytes, bytesToSend: bytes, problem: lastError }
+}
+
+function* otherConcerns({ tree, conflicts, localOnly, handles }: FolderParts): Iterable<Concern> {
+  for (const { path, copy } of conflicts.list(tree)) {
+    yield { ...stored, path, state: 'conflict', problem: `another version is kept as ${nameOf(copy)}` }
+    yield { ...stored, path: copy, state: 'conflict', problem: `another version of ${nameOf(path)}` }
+  }
+  for (const node of localOnly.all()) {
+    const state = isUndecided(node) ? 'undecided' : 'local'
+    yield { ...stored, path: node.path, state, problem: whyHere(node) }
+  }
+  for (const node of handles.written())
+    if (node.isDirty && !node.isLocalOnly && !node.isUnlinked)
+      yield {
+        ...stored,
+        path: node.path,
+        state: 'waiting',
+        problem: 'open in a program: it is sent when it is closed',
+      }
+}
