@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { attributes } from './attributes.mjs'
 import { costs } from './costs.mjs'
 import { drive } from './drive.mjs'
 import { nodes } from './nodes.mjs'
@@ -14,7 +15,7 @@ import { trees } from './trees.mjs'
 import { webdav } from './webdav.mjs'
 
 /** Each has `run`; optional: `workloads` by name, `usual` (those that run without `--only`), `needsRoot`, `hasRoots`. */
-const suites = { drive, costs, trees, save, service, nodes, webdav, reconcile }
+const suites = { drive, costs, trees, save, service, nodes, webdav, reconcile, attributes }
 const text = { type: 'string' }
 const options = {
   quick: { type: 'boolean', default: false },

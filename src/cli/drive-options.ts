@@ -75,6 +75,10 @@ export function kernelOptions(): Option[] {
       'let other users of this machine in, as far as the modes let them; everything belongs to --uid',
     ),
     new Option('--no-live-folders', "tell programs that watch a folder nothing of other clients' changes"),
+    new Option(
+      '--attributes',
+      'tell the state of each document as extended attributes, user.docmount.*; ls -l and small writes take longer',
+    ),
     new Option('--uid <number>', 'owner of the documents (default: you)').argParser(parseCount),
     new Option('--gid <number>', 'group of the documents (default: yours)').argParser(parseCount),
   ]

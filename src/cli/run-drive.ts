@@ -56,7 +56,7 @@ export interface DriveCommand {
   readonly args: readonly string[]
   readonly doors: Pick<
     StartSessionOptions,
-    'driver' | 'webdav' | 'makeMountpoint' | 'allowOther' | 'liveFolders'
+    'driver' | 'webdav' | 'makeMountpoint' | 'allowOther' | 'liveFolders' | 'hasAttributes'
   >
   readonly owner?: { readonly uid?: number; readonly gid?: number }
   plan(configuration: Configuration): Promise<MountPlan>

@@ -17,6 +17,7 @@ export interface MountCommandOptions extends DriveCommandOptions, WebdavCommandO
   readonly source?: string
   readonly allowOther?: boolean
   readonly liveFolders: boolean
+  readonly attributes?: boolean
   readonly uid?: number
   readonly gid?: number
   /** True: at the default address. */
@@ -30,7 +31,7 @@ export async function runMount(
   options: MountCommandOptions,
   args: readonly string[],
 ): Promise<void> {
-  const { driver, allowOther = false, liveFolders, webdav, uid, gid } = options
+  const { driver, allowOther = false, liveFolders, attributes = false, webdav, uid, gid } = options
   await runDrive(options, {
     command: 'mount',
     project,
@@ -39,6 +40,7 @@ export async function runMount(
       driver,
       allowOther,
       liveFolders,
+      hasAttributes: attributes,
       makeMountpoint: mountpoint === undefined,
       webdav:
         webdav === undefined

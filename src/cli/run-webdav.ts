@@ -22,7 +22,14 @@ export async function runWebdav(
     command: 'webdav',
     project,
     args,
-    doors: { driver: 'none', webdav, makeMountpoint: false, allowOther: false, liveFolders: false },
+    doors: {
+      driver: 'none',
+      webdav,
+      makeMountpoint: false,
+      allowOther: false,
+      liveFolders: false,
+      hasAttributes: false,
+    },
     async plan(configuration) {
       if (project === '') throw new UsageError('which project?')
       const { stateDir, cacheDir, log } = options

@@ -18,6 +18,8 @@ export interface KernelDoorOptions {
   /** Creates a missing mountpoint. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
+  /** Tells states as extended attributes. */
+  readonly hasAttributes: boolean
   readonly readOnly: boolean
   /** Lets programs that watch a folder hear of other clients' changes. */
   readonly liveFolders: boolean
@@ -40,6 +42,10 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
   undo.push(async (error) => isTaken(error) || closeMountpoint())
   const choice = await chooseDriver(options.driver, { isDescriptorPassed })
   const driver = await loadDriver(choice.driver)
+  if (options.hasAttributes && !driver.capabilities.attributes)
+    throw new DaemonError(
+      `the driver ${choice.driver} has no attributes: leave --attributes out, or use --driver kernel`,
+    )
   return {
     name: choice.driver,
     why: choice.why,
@@ -51,6 +57,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
         source: plan.source,
         readOnly,
         allowOther,
+        attributes: options.hasAttributes ? fileSystem : undefined,
         log,
       })
       // It uses a descriptor, since the path leads to the drive now.

@@ -15,6 +15,7 @@ import type {
 } from './pins/pin-status.ts'
 import type { Attributes, Notifier, Operations, Watcher } from './operations.ts'
 import type {
+  Attribute,
   DrainProgress,
   FileSystemStatus,
   FolderChange,
@@ -89,6 +90,13 @@ export interface FileSystem extends Operations {
   watchFolder(
     path: string,
     options: { signal: AbortSignal; onChange: (change: FolderChange) => void },
+  ): Promise<void>
+  attribute(ino: number, name: string): Attribute
+  /** Pins, or ends the pin; `value` undefined removes the attribute. Rejects with the errno. */
+  setAttribute(
+    ino: number,
+    name: string,
+    change: { readonly value: string | undefined; readonly signal: AbortSignal },
   ): Promise<void>
   /** Asks the service for a document's download address. Throws ErrnoError where it has none that is shown here; ApiError; NetworkError. */
   link(path: string): Promise<Link>

@@ -14,6 +14,7 @@ import { cacheStatus, clearCache } from './pins/cache.ts'
 import { fetchOnce } from './pins/fetch-once.ts'
 import { free } from './pins/free.ts'
 import { withPins } from './pins/follow-rename.ts'
+import { attributeOf, setAttribute } from './control/attributes.ts'
 import { folderStatus } from './control/folder-status.ts'
 import { linkOf } from './control/link.ts'
 import { placeOf } from './control/place.ts'
@@ -109,6 +110,8 @@ export function operationsOf(sb: Superblock): FileSystem {
     place: (path) => placeOf(sb, path),
     folder: (path) => folderStatus(sb, path),
     watchFolder: (path, how) => watchFolder(sb, path, how),
+    attribute: (ino, name) => attributeOf(sb, ino, name),
+    setAttribute: (ino, name, change) => setAttribute(sb, ino, name, change),
     link: (path) => linkOf(sb, path),
     conflictResolved: (copy) => sb.conflicts.resolved(copy),
     dismissNames: (path) => sb.refusedNames.dismiss(path),

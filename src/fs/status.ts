@@ -122,6 +122,9 @@ export interface FolderChange {
   readonly isListed: boolean
 }
 
+/** An extended attribute: not supported where it is not the drive's own, no data where it is not set. */
+export type Attribute = { readonly value: string } | { readonly errno: 'EOPNOTSUPP' | 'ENODATA' }
+
 /** Download address of a document: whoever has it may download, without a key. */
 export interface Link {
   /** In the project. */

@@ -19,6 +19,18 @@ export interface DriverCapabilities {
   readonly interrupt: boolean
   /** A name that is not UTF-8 is refused (EILSEQ), and never confused with another. */
   readonly byteNames: boolean
+  readonly attributes: boolean
+}
+
+/** Attributes that the drive itself has (xattr). */
+export interface ExtendedAttributes {
+  attribute(ino: number, name: string): { readonly value: string } | { readonly errno: string }
+  /** `value` undefined removes it. Rejects with the errno. */
+  setAttribute(
+    ino: number,
+    name: string,
+    change: { readonly value: string | undefined; readonly signal: AbortSignal },
+  ): Promise<void>
 }
 
 export interface MountOptions {
@@ -27,6 +39,8 @@ export interface MountOptions {
   readonly source: string
   readonly readOnly: boolean
   readonly allowOther: boolean
+  /** Absent: there are none, and the kernel asks for none. */
+  readonly attributes?: ExtendedAttributes | undefined
   readonly log: Log
 }
 

@@ -19,6 +19,7 @@ test('on macOS mount says in one line which door there is', async () => {
     allowOther: false,
     readOnly: false,
     liveFolders: true,
+    hasAttributes: false,
   } as const
   const message = await prepareKernelDoor({ ...options, log: silentLog }, []).catch(
     (error: Error) => error.message,

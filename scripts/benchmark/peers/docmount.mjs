@@ -37,12 +37,12 @@ export const docmount = {
     }
   },
 
-  /** Mounts with a work tree's program. Cache and state stay in `folder` after an unmount. `flavour`: undefined or 'write-back'. */
-  async mount({ mountpoint, folder, server, flavour, root, undo }) {
+  /** Mounts with a work tree's program. Cache and state stay in `folder` after an unmount. `flavour`: undefined or 'write-back'; `more`: options. */
+  async mount({ mountpoint, folder, server, flavour, root, undo, more = [] }) {
     await mkdir(mountpoint, { recursive: true })
     const nodeOptions = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []
     const place = [server.project, mountpoint, '--foreground', '--base-url', server.baseUrl]
-    const args = [cliOf(root), 'mount', ...place, '--driver', 'kernel']
+    const args = [cliOf(root), 'mount', ...place, '--driver', 'kernel', ...more]
     if (flavour === 'write-back') args.push('--close-wait', '0')
     const program = startProgram(process.execPath, [...nodeOptions, ...args], {
       env: drivesEnvironment(folder, server.key),

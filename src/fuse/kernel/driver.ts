@@ -9,6 +9,7 @@ import { unmount } from '../unmount.ts'
 import { widenReadAhead } from './kernel-read-ahead.ts'
 import { DeviceChannel } from './device-channel.ts'
 import { isRoot, mountKernel } from './mounting.ts'
+import { attributeOperations } from './operations/attributes.ts'
 import { operationTable, fileServerTable } from './operations/table.ts'
 import { Session } from './session.ts'
 import { endLateWatchdogs, startWatchdog } from './watchdog.ts'
@@ -23,6 +24,7 @@ export const kernelDriver: Driver = {
     renameFlags: true,
     interrupt: true,
     byteNames: true,
+    attributes: true,
   },
   mount,
 }
@@ -48,7 +50,7 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
     { mountpoint, isRoot: isRoot(), connection: line?.device.split(':')[1], fuseFd: fd },
     log,
   )
-  const session = sessionOf(fd, operations, log, line)
+  const session = sessionOf(fd, operations, options, line)
   try {
     await untilReady(session)
   } catch (error) {
@@ -80,9 +82,9 @@ async function mountHere(operations: Operations, options: MountOptions): Promise
 }
 
 /** Serves a mount that another program made: it passed us the descriptor, and may keep the right to unmount. */
-async function servePassed(fd: number, operations: Operations, { log }: MountOptions): Promise<Mounted> {
+async function servePassed(fd: number, operations: Operations, options: MountOptions): Promise<Mounted> {
   const line = await findMountOfDescriptor(fd)
-  const session = sessionOf(fd, operations, log, line)
+  const session = sessionOf(fd, operations, options, line)
   try {
     await untilReady(session)
   } catch (error) {
@@ -101,11 +103,17 @@ async function servePassed(fd: number, operations: Operations, { log }: MountOpt
 function sessionOf(
   fd: number,
   operations: Operations,
-  log: MountOptions['log'],
+  { log, attributes }: MountOptions,
   line: MountLine | undefined,
 ): Session {
   const table = line === undefined || isOpenToFileServers(line) ? fileServerTable : operationTable
-  return new Session((receive) => new DeviceChannel(fd, receive, log), operations, log, table)
+  const more = attributes === undefined ? [] : attributeOperations(attributes)
+  return new Session(
+    (receive) => new DeviceChannel(fd, receive, log),
+    operations,
+    log,
+    new Map([...table, ...more]),
+  )
 }
 
 async function isStillThere(line: MountLine | undefined): Promise<boolean> {

@@ -74,6 +74,8 @@ export const forgetOne = { nodeid: 0, nlookup: 8, sizeOf: 16 } as const
 /** Request of GETXATTR and LISTXATTR. `size` 0 asks for the length of the answer. */
 export const getxattrIn = { size: 0, sizeOf: 8 } as const
 
+export const setxattrIn = { size: 0, flags: 4, setxattrFlags: 8 } as const
+
 export const getxattrOut = { size: 0, sizeOf: 8 } as const
 
 export const getattrIn = { getattrFlags: 0, fh: 8, sizeOf: 16 } as const

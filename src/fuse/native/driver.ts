@@ -28,6 +28,7 @@ export const fuseNativeDriver: Driver = {
     renameFlags: false,
     interrupt: false,
     byteNames: true,
+    attributes: false,
   },
   mount,
 }

@@ -1,0 +1,57 @@
+// GETXATTR, SETXATTR, REMOVEXATTR: attributes that the drive itself has. Only for a drive that was asked for them: as long as
+// GETXATTR is answered with ENOSYS, the kernel sends none, and `ls -l` and each write cost one request less.
+
+import { constants } from 'node:os'
+import type { ExtendedAttributes } from '../../driver.ts'
+import { errnoNumber } from '../../errno-number.ts'
+import { setU32 } from '../fields.ts'
+import { opcode } from '../protocol-opcodes.ts'
+import { getxattrIn, getxattrOut, setxattrIn } from '../protocol-structs.ts'
+import type { Request } from '../request.ts'
+import { answerEmpty, operation, readOnly, type Operation } from './operation.ts'
+
+/** The kernel sends the longer structure only to drivers that ask for it in INIT. */
+const setxattrName = setxattrIn.setxattrFlags
+
+export function attributeOperations(attributes: ExtendedAttributes): ReadonlyMap<number, Operation> {
+  const change = (request: Request, name: string, value: string | undefined): Promise<void> =>
+    attributes.setAttribute(request.nodeid, name, { value, signal: request.signal })
+  return new Map([
+    [opcode.getxattr, getxattr(attributes)],
+    [
+      opcode.setxattr,
+      operation({
+        call(_operations, request) {
+          const value = request.data(request.nameAfter(setxattrName), request.u32(setxattrIn.size))
+          return change(request, request.knownName(setxattrName), Buffer.from(value).toString())
+        },
+        answer: answerEmpty,
+      }),
+    ],
+    [
+      opcode.removexattr,
+      operation({
+        call: (_operations, request) => change(request, request.knownName(0), undefined),
+        answer: answerEmpty,
+      }),
+    ],
+  ])
+}
+
+function getxattr(attributes: ExtendedAttributes): Operation {
+  return operation({
+    isReadOnly: readOnly,
+    call: (_operations, request) => ({
+      found: attributes.attribute(request.nodeid, request.knownName(getxattrIn.sizeOf)),
+      size: request.u32(getxattrIn.size),
+    }),
+    answer(reply, { found, size }) {
+      if ('errno' in found) return reply.error(errnoNumber(found.errno))
+      const value = Buffer.from(found.value)
+      if (size >= value.length) return reply.chunks([value])
+      if (size > 0) return reply.error(constants.errno.ERANGE)
+      setU32(reply.body, getxattrOut.size, value.length)
+      return reply.struct(getxattrOut.sizeOf)
+    },
+  })
+}
