@@ -1,4 +1,4 @@
-// Build steps after the compiler: writes the man page, and copies the assets of `docmount ui`. Part of `npm run build`.
+// Build steps after the compiler: writes the man page, and copies the assets of `docmount ui` and `desktop`. Part of `npm run build`.
 
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { manPage } from './man-page.mjs'
@@ -15,4 +15,5 @@ await writeFile(
   manPage({ version, description: program.description(), commands: commandTree(program) }),
 )
 
-await cp(new URL('../src/ui/assets/', import.meta.url), new URL('ui/assets/', dist), { recursive: true })
+for (const folder of ['ui/assets/', 'desktop/'])
+  await cp(new URL(`../src/${folder}`, import.meta.url), new URL(folder, dist), { recursive: true })

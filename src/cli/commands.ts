@@ -32,6 +32,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   cache: () => import('./commands/cache.ts'),
   link: () => import('./commands/link.ts'),
   recover: () => import('./commands/recover.ts'),
+  desktop: () => import('./commands/desktop.ts'),
   service: () => import('./commands/service.ts'),
   projects: () => import('./commands/projects.ts'),
   ls: () => import('./commands/ls.ts'),

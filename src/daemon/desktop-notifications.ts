@@ -93,7 +93,8 @@ function amountOf({ changes, bytes }: { changes: number; bytes: number }): strin
   return `${isOne ? '1 change' : `${changes} changes`} (${formatBytes(bytes)}) ${isOne ? 'is' : 'are'}`
 }
 
-function notifySend(title: string, body: string): void {
+/** Shows a notification. Without a desktop or `notify-send`, none. */
+export function notifySend(title: string, body: string): void {
   if (!hasDesktop()) return
   const markupFree = body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const args = ['--app-name=docmount', '--icon=folder-remote', '--', title, markupFree]

@@ -8,6 +8,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const places = {
   config: { variable: 'XDG_CONFIG_HOME', fallback: '.config' },
   state: { variable: 'XDG_STATE_HOME', fallback: '.local/state' },
+  data: { variable: 'XDG_DATA_HOME', fallback: '.local/share' },
   cache: { variable: 'XDG_CACHE_HOME', fallback: '.cache' },
 } as const
 

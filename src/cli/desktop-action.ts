@@ -1,0 +1,114 @@
+// Implements `docmount desktop run`: an entry of a file manager's menu, for several documents at once. A notification tells what
+// was done, since nobody sees this program's output.
+
+import { text as textOf } from 'node:stream/consumers'
+import { notifySend } from '../daemon/desktop-notifications.ts'
+import type { PathOnMount } from '../daemon/find-mount.ts'
+import type { Link } from '../fs/status.ts'
+import { nameOf } from '../path.ts'
+import { printable } from '../printable.ts'
+import { runTool } from '../run-tool.ts'
+import { exitCodes } from './exit-codes.ts'
+import { askDrive, findDrive } from './find-drive.ts'
+import { localTime } from './local-time.ts'
+import { noRoomLine } from './pin-text.ts'
+import { placeLine } from './place-text.ts'
+
+export const desktopActions = ['keep', 'free', 'send', 'status', 'link'] as const
+export type DesktopAction = (typeof desktopActions)[number]
+
+/** As many as a notification shows. */
+const mostLines = 4
+
+/** Does an action at one path, and answers what to tell of it; undefined where a sum of all is told. Throws what it may say. */
+type Act = (path: PathOnMount, links: Link[]) => Promise<string | undefined>
+
+const acts: Readonly<Record<DesktopAction, Act>> = {
+  async keep({ found, path }) {
+    const answer = await askDrive(found, 'pin', { path })
+    if (answer.kind === 'no-room') throw new Error(noRoomLine(path, answer))
+    return undefined
+  },
+  async free({ found, path }) {
+    await askDrive(found, 'free', { path })
+    return undefined
+  },
+  async send({ found, path }) {
+    await askDrive(found, 'retry', { path })
+    return undefined
+  },
+  async status({ found, path }) {
+    const { place, unsent } = await askDrive(found, 'status', { path })
+    const below = unsent.filter((each) => each.path !== path).length
+    const more = below === 0 ? '' : `; ${below} not sent in it`
+    return place === undefined ? undefined : placeLine(nameOf(path) || '/', place) + more
+  },
+  async link({ found, path }, links) {
+    links.push(await askDrive(found, 'link', { path }))
+    return undefined
+  },
+}
+
+const doneWords: Readonly<Record<Exclude<DesktopAction, 'status' | 'link'>, string>> = {
+  keep: 'stays on this computer',
+  free: 'takes no room on this computer any more',
+  send: 'is sent now, if anything of it was waiting',
+}
+
+/** Prints links on standard output, for a menu that has the clipboard itself. Sets the exit code where something failed. */
+export async function runDesktopAction(
+  action: DesktopAction,
+  given: readonly string[],
+  { toClipboard }: { toClipboard: boolean },
+): Promise<void> {
+  const paths =
+    given.length > 0 ? given : (await textOf(process.stdin)).split('\0').filter((path) => path !== '')
+  const links: Link[] = []
+  const told: string[] = []
+  const failed: string[] = []
+  for (const path of paths) {
+    try {
+      const line = await acts[action](await findDrive(path), links)
+      if (line !== undefined) told.push(line)
+    } catch (error) {
+      failed.push(`${nameOf(path)}: ${(error as Error).message}`)
+    }
+  }
+  const done = paths.length - failed.length
+  if (action === 'link') told.push(...(await toldOfLinks(links, toClipboard)))
+  else if (action !== 'status' && done > 0) told.push(`${subject(paths, done)} ${doneWords[action]}`)
+  notifySend('docmount', shortened([...failed, ...told]))
+  if (failed.length > 0) process.exitCode = exitCodes.failure
+}
+
+function subject(paths: readonly string[], done: number): string {
+  return paths.length === 1 ? nameOf(paths[0] ?? '') : `Each of ${done} documents and folders`
+}
+
+/** Addresses give access, so they go through pipes, and into no notification. */
+async function toldOfLinks(links: readonly Link[], toClipboard: boolean): Promise<string[]> {
+  const [first] = links
+  if (first === undefined) return []
+  const text = links.map(({ url }) => url).join('\n')
+  if (!toClipboard) console.log(printable(text.replaceAll('\n', ' ')).replaceAll(' ', '\n'))
+  else if (!(await copied(text))) return ['The link is not copied: install wl-clipboard or xclip.']
+  return [`The link can be pasted; it holds until ${localTime(first.until)}`]
+}
+
+async function copied(text: string): Promise<boolean> {
+  const tools = [
+    ['wl-copy'],
+    ['xclip', '-selection', 'clipboard'],
+    ['xsel', '--clipboard', '--input'],
+  ] as const
+  for (const [tool, ...args] of tools) {
+    const ended = await runTool(tool, args, { input: text, limitMs: 3_000 }).catch(() => undefined)
+    if (ended?.code === 0) return true
+  }
+  return false
+}
+
+function shortened(lines: readonly string[]): string {
+  const more = lines.length - mostLines
+  return [...lines.slice(0, mostLines), ...(more > 0 ? [`and ${more} more`] : [])].map(printable).join('\n')
+}

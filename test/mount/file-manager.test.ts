@@ -1,0 +1,201 @@
+// Emblems and the menu of a drive, in a real Nautilus on a screen and a bus of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Desk, inDrive, startDesk } from '../support/desk.ts'
+import { whyNoFuse } from '../support/fuse.ts'
+import { isInstalled, run, type Ran } from '../support/run.ts'
+import { isThorough, leaveOut } from '../support/thorough.ts'
+import { waitUntil } from '../support/wait-until.ts'
+
+const programs = ['dbus-run-session', 'Xvfb', 'nautilus', 'xdotool', 'gdbus']
+const bindings = ['extensions-3.0', 'extensions-4'].flatMap((version) =>
+  readdirSync('/usr/lib').map((folder) => `/usr/lib/${folder}/nautilus/${version}/libnautilus-python.so`),
+)
+const whyNot =
+  whyNoFuse() ??
+  programs.find((program) => !isInstalled(program)) ??
+  (bindings.some((file) => existsSync(file)) ? undefined : 'python3-nautilus')
+
+leaveOut('the emblems and the menu of a drive, in a real Nautilus')
+
+/** Tells bus and screen; ends with its stdin. */
+const desktop = `
+exec 3<&0
+Xvfb -displayfd 1 -screen 0 1000x700x24 2>/dev/null >"$1/display" & screen=$!
+for turn in $(seq 200); do [ -s "$1/display" ] && break; sleep 0.05; done
+echo "desktop $DBUS_SESSION_BUS_ADDRESS :$(cat "$1/display")"
+cat <&3 >/dev/null
+kill "$screen"; wait`
+
+/** Saves the screen, and prints which of these colours are on it. */
+const look = `
+import sys
+from PyQt5.QtWidgets import QApplication
+from PyQt5.QtGui import QColor
+application = QApplication([])
+picture = application.primaryScreen().grabWindow(0)
+picture.save(sys.argv[1])
+image = picture.toImage()
+colours = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
+print(' '.join(colour for colour in sys.argv[2:] if QColor(colour).rgb() in colours))`
+
+/** The ground of each emblem, as src/desktop/emblems draws it. */
+const colours = {
+  sending: '#1c71d8',
+  waiting: '#5e5c64',
+  refused: '#c01c28',
+  conflict: '#e5a50a',
+  pinned: '#26a269',
+}
+
+describe.runIf(isThorough && whyNot === undefined)('Nautilus', () => {
+  let desk: Desk
+  let screen: ChildProcess
+  let manager: ChildProcess | undefined
+
+  beforeEach(async () => {
+    desk = await startDesk()
+    manager = undefined
+    let said = ''
+    screen = spawn('dbus-run-session', ['--', 'sh', '-c', desktop, 'sh', desk.home], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    screen.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const [, bus, display] = await waitUntil(
+      'the desktop',
+      () => /^desktop (\S+) (:\d+)$/m.exec(said) ?? undefined,
+    )
+    desk.env = {
+      ...desk.env,
+      DBUS_SESSION_BUS_ADDRESS: bus,
+      DISPLAY: display,
+      GDK_BACKEND: 'x11',
+      QT_QPA_PLATFORM: 'xcb',
+      GSK_RENDERER: 'cairo',
+      GSETTINGS_BACKEND: 'memory',
+      LANG: 'C.UTF-8',
+    }
+    expect(await desk.docmount('desktop', 'install')).toMatchObject({ code: 0, stderr: '' })
+  })
+  afterEach(async () => {
+    if (manager !== undefined && manager.exitCode === null) {
+      const ended = new Promise((end) => manager?.once('exit', end))
+      manager.kill('SIGKILL')
+      await ended
+    }
+    const ended = new Promise((end) => screen.once('exit', end))
+    screen.stdin?.end()
+    await desk.close()
+    await ended
+  })
+
+  function browse(folder: string): void {
+    manager = spawn('nautilus', ['--new-window', folder], { env: desk.env, cwd: '/', stdio: 'ignore' })
+  }
+  const inDesktop = (...command: [string, ...string[]]): Promise<Ran> =>
+    run('timeout', ['30', ...command], { env: desk.env, mayFail: true })
+  async function shown(file = join(desk.home, 'screen.png')): Promise<string[]> {
+    const { stdout } = await inDesktop('/usr/bin/python3', '-c', look, file, ...Object.values(colours))
+    const seen = stdout.trim().split(' ')
+    return Object.entries(colours).flatMap(([name, colour]) => (seen.includes(colour) ? [name] : []))
+  }
+  /** Presses keys in the window: without a window manager, the one that was clicked in has them. */
+  const press = (...keys: readonly string[]): Promise<Ran> => {
+    const pressed = (key: string): string[] => ['key', key, 'sleep', '0.5']
+    const empty = ['mousemove', '560', '480', 'click', '1', 'sleep', '0.5']
+    return inDesktop('xdotool', ...['Escape', 'Escape'].flatMap(pressed), ...empty, ...keys.flatMap(pressed))
+  }
+  /** Chooses the first entry of our menu, for everything that is shown, and gives it time. */
+  async function choose(): Promise<void> {
+    await press('ctrl+a', 'shift+F10', 'Up', 'Up', 'Return', 'Down', 'Return')
+    await inDesktop('sleep', '3')
+  }
+  /** Mountpoint and path of each pin. */
+  const pinsOf = async (drive: string): Promise<string[]> =>
+    (JSON.parse((await desk.docmount('pins', drive, '--json')).stdout) as { path: string }[]).map(
+      ({ path }) => drive + (path === '/' ? '' : path),
+    )
+
+  test('shows an emblem for each state, and takes it away when that is over', async () => {
+    const { faults } = desk.testService.service
+    await desk.testService.other.put('/contract.txt', 'first')
+    await desk.testService.other.put('/Pinned minutes.txt', 'pinned')
+    const drive = await desk.mount('acme', '--close-wait', '0', '--bwlimit', '40K')
+    await desk.docmount('pin', join(drive, 'Pinned minutes.txt'), '--wait')
+    await inDrive('cat', join(drive, 'contract.txt'))
+    await desk.testService.other.put('/contract.txt', 'theirs, which is longer')
+    await desk.save(join(drive, 'contract.txt'), 'ours')
+    faults.inject({ kind: 'status', status: 413 }, { method: 'PUT', path: '/Refused offer.txt' })
+    const over = faults.inject({ kind: 'status', status: 503 }, { method: 'PUT', path: '/Waiting plan.txt' })
+    await desk.save(join(drive, 'Refused offer.txt'), 'refused')
+    await desk.save(join(drive, 'Waiting plan.txt'), 'waiting')
+    browse(drive)
+    await inDrive(
+      'sh',
+      '-c',
+      'head -c 4000000 /dev/zero | tr "\\0" x > "$1"',
+      'sh',
+      join(drive, 'Sending report.txt'),
+    )
+    const picture = join(process.env['DOCMOUNT_PICTURES'] ?? desk.home, 'emblems.png')
+    await waitUntil('an emblem for each', async () => (await shown(picture)).length === 5)
+    over()
+    await desk.docmount('retry', join(drive, 'Waiting plan.txt'))
+    await waitUntil('one less', async () => !(await shown()).includes('waiting'))
+    expect(await shown()).toEqual(['sending', 'refused', 'conflict', 'pinned'])
+  })
+
+  test('keeps documents on this computer and frees their room, several at once, by its menu', async () => {
+    for (const name of ['a', 'b', 'c']) await desk.testService.other.put(`/${name}.txt`, name)
+    const drive = await desk.mount('acme')
+    await desk.docmount('pin', join(drive, 'a.txt'), '--wait')
+    browse(drive)
+    await waitUntil('the window', async () => (await shown()).join() === 'pinned')
+    await waitUntil('each of them to be pinned', async () => {
+      const pinned = await pinsOf(drive)
+      // Pressed before everything was selected, the keys opened the folder's own menu.
+      if (pinned.includes(drive)) await desk.docmount('unpin', drive)
+      else if (pinned.length < 2) await choose()
+      return pinned.length === 3
+    })
+    await waitUntil('the emblem', async () => (await shown()).join() === 'pinned')
+    // As long as all of them are pinned, the menu begins with "Free up space".
+    await waitUntil('the pins to end', async () => {
+      const pinned = await pinsOf(drive)
+      if (pinned.length === 3) await choose()
+      return pinned.length === 0
+    })
+    await waitUntil('no emblem', async () => (await shown()).length === 0)
+  })
+
+  test('goes on while the drive hangs, and asks for nothing elsewhere', async () => {
+    await desk.testService.other.put('/a.txt', 'a')
+    const drive = await desk.mount('acme')
+    await desk.docmount('pin', join(drive, 'a.txt'), '--wait')
+    browse(drive)
+    await waitUntil('the emblem', async () => (await shown()).includes('pinned'))
+    const [record] = await desk.living()
+    process.kill(record?.pid ?? 0, 'SIGSTOP')
+    try {
+      await press('ctrl+a', 'shift+F10')
+      const asked = ['--session', '--dest', 'org.gnome.Nautilus', '--object-path', '/org/gnome/Nautilus']
+      const answer = await inDesktop('gdbus', 'call', ...asked, '--method', 'org.gtk.Actions.List')
+      expect(answer).toMatchObject({ code: 0 })
+    } finally {
+      process.kill(record?.pid ?? 0, 'SIGCONT')
+    }
+  })
+
+  test('has nothing of it after docmount desktop remove', async () => {
+    const extension = join(desk.home, '.local/share/nautilus-python/extensions/docmount.py')
+    expect(await readFile(extension, 'utf8')).toContain(`COMMAND = ["${process.execPath}",`)
+    expect(await desk.docmount('desktop', 'remove')).toMatchObject({ code: 0, stderr: '' })
+    expect(existsSync(extension)).toBe(false)
+    const left = readdirSync(join(desk.home, '.local/share'), { recursive: true, encoding: 'utf8' })
+    expect(left.filter((name) => name.includes('docmount'))).toEqual([])
+  })
+})
