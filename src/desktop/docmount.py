@@ -316,15 +316,16 @@ def clipboard():
         return None
 
 
-def menu_for(files):
+def menu_for(files, kind='files'):
+    """The menu. `kind`: items of a folder's own menu and of the selection's have different names, or one would do the other's."""
     entries, paths = entries_for(files)
     if not entries:
         return []
-    top = Host.MenuItem(name='Docmount::Menu', label='Document drive', **TIPS)
+    top = Host.MenuItem(name=f'Docmount::{kind}', label='Document drive', **TIPS)
     submenu = Host.Menu()
     top.set_menu(submenu) if IS_THUNAR else top.set_submenu(submenu)
     for action, label in entries:
-        item = Host.MenuItem(name=f'Docmount::{action}', label=label, **TIPS)
+        item = Host.MenuItem(name=f'Docmount::{kind}::{action}', label=label, **TIPS)
         item.connect('activate', lambda _item, chosen=action: run(chosen, paths))
         submenu.append_item(item)
     return [top]
@@ -338,7 +339,7 @@ if IS_THUNAR:
             return menu_for(files)
 
         def get_folder_menu_items(self, window, folder):
-            return menu_for([folder])
+            return menu_for([folder], 'folder')
 
 else:
     TIPS = {}
@@ -354,4 +355,4 @@ else:
             return menu_for(window_and_files[-1])
 
         def get_background_items(self, *window_and_folder):
-            return menu_for([window_and_folder[-1]])
+            return menu_for([window_and_folder[-1]], 'folder')
