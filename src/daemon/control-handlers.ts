@@ -66,6 +66,9 @@ export function createControlHandlers(
     cache: async () => (await session).fileSystem.cache(),
     clearCache: async (input) => (await session).fileSystem.clearCache(input),
     tables: (_, { signal }) => tables(signal),
+    former: async ({ path }) => ({ former: await (await session).fileSystem.former(path) }),
+    restore: async (request, { signal }) => (await session).fileSystem.restore(request, { signal }),
+    emptyUndo: async () => ({ bytes: await (await session).fileSystem.emptyUndo() }),
     recover: async ({ path, destination }) => {
       const { record, fileSystem } = await session
       checkOutside(record, destination)

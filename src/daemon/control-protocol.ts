@@ -12,6 +12,7 @@ import type {
 import type { Table } from '../api/table-types.ts'
 import type { ReconcileRun } from '../tables-drive/reconcile-run.ts'
 import type { FileSystemStatus, FolderChange, FolderStatus, Link, Place, Unsent } from '../fs/status.ts'
+import type { Former, RestoreAnswer, RestoreRequest } from '../fs/former.ts'
 import type { Keep, Resolved } from './resolve-conflict.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
 
@@ -90,6 +91,10 @@ export interface ControlCommands {
   clearCache: { input: { withPinned: boolean }; progress: never; answer: CacheStatus }
   /** Calls the service. */
   tables: { input: Record<string, never>; progress: never; answer: TablesAnswer }
+  former: { input: { path: string }; progress: never; answer: { former: readonly Former[] } }
+  restore: { input: RestoreRequest; progress: never; answer: RestoreAnswer }
+  /** `bytes`: room that it gave back on the disk. */
+  emptyUndo: { input: Record<string, never>; progress: never; answer: { bytes: number } }
   recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
   recoverLost: {
     input: { destination: string }

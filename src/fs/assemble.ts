@@ -14,6 +14,7 @@ import { makePrivateFolder } from '../content/spool/private-file.ts'
 import { PresignedUrls } from '../content/read/presigned-urls.ts'
 import { SavedListings } from '../content/spool/saved-listings.ts'
 import { Spool } from '../content/spool/spool.ts'
+import { UndoStore } from '../content/undo/undo-store.ts'
 import { followReach } from './control/away-and-back.ts'
 import { ConflictCopies } from './attention/conflict-copies.ts'
 import { realWorld } from '../world/world.ts'
@@ -43,6 +44,7 @@ import { agreed, folderCreatedRemotely } from './unsent/agreed.ts'
 import { contentTakenAway, refill } from './unsent/state-dir-watch.ts'
 import { DamageReports } from './attention/damage-reports.ts'
 import { giveToCache } from './unsent/give-to-cache.ts'
+import { keepFormer } from './unsent/keep-former.ts'
 import { materialize } from './unsent/materialize.ts'
 import { settingsOf } from './settings.ts'
 import type { Superblock } from './superblock.ts'
@@ -104,7 +106,10 @@ export function assemble(options: FileSystemOptions): Superblock {
   })
   const conflicts = new ConflictCopies(journal.conflicts, clock)
   const ask: Questions = {
-    preserve: (path, signal) => sb.preserve(path, signal),
+    preserve: async (path, signal, going) => {
+      await sb.preserve(path, signal)
+      if (going !== undefined) await keepFormer(sb, [going])
+    },
     materialize: (intention, take, signal) => materialize(sb, intention, take, signal),
     mimetypeOf: (path, content) => types.mimetypeOfDocument(nameOf(path), content),
     errnoOf,
@@ -211,6 +216,9 @@ export function assemble(options: FileSystemOptions): Superblock {
     sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }),
     lost: new LostAndFound(settings.stateDir, disk),
+    undo: new UndoStore({
+      dir: join(settings.stateDir, 'undo'), sizeBytes: settings.undoSizeBytes, ageMs: settings.undoMs, world, log,
+    }),
     refusedNames, undecided,
     pathDepth: new PathDepth(),
     refusedBytes: () => committer.refusedBytes,

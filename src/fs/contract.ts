@@ -4,6 +4,7 @@ import type { Files } from '../api/types.ts'
 import type { World } from '../world/world.ts'
 import type { Log } from '../log.ts'
 import type { Change } from './change.ts'
+import type { Former, RestoreAnswer, RestoreRequest } from './former.ts'
 import type { Notice } from './notice.ts'
 import type {
   CacheStatus,
@@ -49,6 +50,10 @@ export interface FileSystemOptions {
   readonly renameLimit?: number
   /** How long a temporary file must have been left alone to be taken for a document, and sent. Default 60 s. */
   readonly leftAloneMs?: number
+  /** How long what programs here replace or delete is kept on this machine, in ms; 0 = not at all. Default 30 days. */
+  readonly undoMs?: number
+  /** Bytes on disk for that. Default 2 GiB; 0 = none. */
+  readonly undoSizeBytes?: number
   readonly uid?: number
   readonly gid?: number
   /** Names conflict copies. Default os.hostname(). */
@@ -146,6 +151,15 @@ export interface FileSystem extends Operations {
   recover(path: string, destination: string): Promise<void>
   /** Moves what is in lost+found to a local folder outside the mount, under its paths. Answers the new files. */
   recoverLost(destination: string): Promise<readonly string[]>
+  /** Versions at and under a path that programs here replaced or deleted lately, latest first. */
+  former(path: string): Promise<readonly Former[]>
+  /**
+   * Brings a former version back, or all that was deleted under a folder. Rejects with ENOENT where none is known, ENODATA where its
+   * bytes were not kept, and with what saving it throws.
+   */
+  restore(request: RestoreRequest, options: { signal: AbortSignal }): Promise<RestoreAnswer>
+  /** Removes all that is kept of former versions. Answers how many bytes that were. */
+  emptyUndo(): Promise<number>
   /** Sends everything, whatever its quiet time or backoff, until done, refused or out of time. Answers what is left. */
   drain(options: {
     timeoutMs: number

@@ -26,6 +26,7 @@ import { rmdir } from './calls/rmdir.ts'
 import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
 import { givableBytes, makeRoom } from './control/make-room.ts'
+import { formerUnder, restore } from './control/undo.ts'
 import { drain, recoverTo, retry, wait } from './control/control.ts'
 import { status } from './control/gather-status.ts'
 import { checkStateDir } from './unsent/state-dir-watch.ts'
@@ -59,7 +60,7 @@ function placesOf(sb: Superblock): Places {
 
 /** The operations of a filesystem that was put together by `start`. */
 export function operationsOf(sb: Superblock): FileSystem {
-  return {
+  const operations: FileSystem = {
     lookup: (parent, name, caller) =>
       name === '.' || name === '..'
         ? lookupByNumber(sb, parent, name, caller)
@@ -147,6 +148,10 @@ export function operationsOf(sb: Superblock): FileSystem {
     recover: (path, destination) => recoverTo(sb, path, destination),
     recoverLost: (destination) => sb.lost.giveBack(destination),
     drain: (how) => drain(sb, how),
+    former: (path) => formerUnder(sb, path),
+    restore: (request, { signal }) => restore(sb, operations, request, signal),
+    emptyUndo: () => sb.undo.giveUp(Infinity),
     close: () => stop(sb),
   }
+  return operations
 }

@@ -19,7 +19,12 @@ export interface Settings {
   readonly stateDir: string
   readonly cacheDir: string
   readonly leftAloneMs: number
+  readonly undoMs: number
+  readonly undoSizeBytes: number
 }
+
+const defaultUndoMs = 30 * 86_400_000
+const defaultUndoSizeBytes = 2 * 1024 ** 3
 
 /** Throws ErrnoError (EINVAL). */
 export function settingsOf(options: FileSystemOptions): Settings {
@@ -41,5 +46,7 @@ export function settingsOf(options: FileSystemOptions): Settings {
     stateDir: options.stateDir,
     cacheDir: options.cacheDir,
     leftAloneMs: options.leftAloneMs ?? defaultLeftAloneMs,
+    undoMs: options.undoMs ?? defaultUndoMs,
+    undoSizeBytes: options.undoSizeBytes ?? defaultUndoSizeBytes,
   }
 }

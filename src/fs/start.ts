@@ -47,6 +47,7 @@ export async function stop(sb: Superblock): Promise<void> {
   await sb.saveFailures.close()
   sb.refusedNames.close()
   await sb.queue.close()
+  await sb.undo.close()
   // The cache takes over what has arrived once the journal's rows are durable.
   await sb.journal.durable().catch(() => {})
   await sb.reader.close()

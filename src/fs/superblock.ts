@@ -11,6 +11,7 @@ import type { Reader } from '../content/read/reader.ts'
 import type { SavedListings } from '../content/spool/saved-listings.ts'
 import type { LostAndFound } from '../content/spool/lost-and-found.ts'
 import type { Spool } from '../content/spool/spool.ts'
+import type { UndoStore } from '../content/undo/undo-store.ts'
 import type { Chance } from '../world/chance.ts'
 import type { Clock } from '../world/clock.ts'
 import type { ConflictCopies } from './attention/conflict-copies.ts'
@@ -75,6 +76,8 @@ export interface Superblock {
   readonly owners: Owners
   readonly claims: Claims
   readonly lost: LostAndFound
+  /** Versions that programs here replaced or deleted. */
+  readonly undo: UndoStore
   /** Files found damaged, or taken away, on this machine. */
   readonly trouble: DamageReports
   /** Tells the person, who asked nothing. */

@@ -151,6 +151,7 @@ export class Committer {
     const mayExist = intention.base !== undefined || isDoubtful(intention)
     let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
     let removed: RemoteFile | undefined
+    let keptBeside: string | undefined
     // Content that may be refused is sent before anything is deleted: that the name is taken is the answer hoped for.
     const isSure = standing === undefined || this.#sizeProbe.covers(intention)
     for (let round = isSure ? 1 : 0; ; round++) {
@@ -174,10 +175,16 @@ export class Committer {
             // To keep it took as long as a copy takes, or until the service was back: another may stand there by now.
             if (round === replaceRounds)
               throw new ErrnoError('ESTALE', `${path}: another client goes on saving it`)
+            keptBeside = fingerprintOf(standing)
             standing = await lookUp(files, path, { signal })
             continue
           }
-          await this.#options.ask.preserve(path, signal)
+          const fingerprint = fingerprintOf(standing)
+          await this.#options.ask.preserve(
+            path,
+            signal,
+            fingerprint === keptBeside ? undefined : { path, how: 'replaced', fingerprint },
+          )
           this.#replacedVersion.backUp(intention)
           removed = standing
           if (!isTogether) await this.#removal.preserved(path, signal)

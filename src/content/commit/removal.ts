@@ -7,6 +7,7 @@ import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
 import { checkGone, lookUp } from '../remote-lookup.ts'
+import type { Going } from '../undo/record.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
 import type { Questions } from './questions.ts'
@@ -33,8 +34,8 @@ export class Removal {
   }
 
   /** The version at the path goes: whoever still needs its bytes takes them first. */
-  async version(path: string, signal: AbortSignal): Promise<void> {
-    await this.#options.ask.preserve(path, signal)
+  async version(path: string, signal: AbortSignal, going?: Going): Promise<void> {
+    await this.#options.ask.preserve(path, signal, going)
     await this.preserved(path, signal)
   }
 
@@ -98,8 +99,9 @@ export class Removal {
       return
     }
     // The version that goes, also where it is a save of ours that nobody knew to be stored: a listing that lags still shows it.
-    intention.base = fingerprintOf(standing)
-    await this.version(path, signal)
+    const fingerprint = fingerprintOf(standing)
+    intention.base = fingerprint
+    await this.version(path, signal, { path, how: 'deleted', fingerprint })
   }
 
   async #isTheirs(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {

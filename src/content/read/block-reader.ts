@@ -6,6 +6,7 @@ import type { World } from '../../world/world.ts'
 import type { Files, RemoteFile } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { backupOf, backupPathOf } from './backup-blocks.ts'
+import type { Block } from '../block.ts'
 import { BlockCache } from './block-cache.ts'
 import { BlockReading } from './block-reading.ts'
 import { DiskCache } from '../disk/disk-cache.ts'
@@ -213,17 +214,27 @@ class BlockReader implements Reader, BlockEvents {
   }
 
   async copyBackup(version: Version, fd: number): Promise<boolean> {
+    let at = 0
+    return this.readHere(backupOf(version), async (bytes) => {
+      await this.#device.writev(fd, [...bytes], at)
+      at += blockSizeBytes
+    })
+  }
+
+  async readHere(version: Version, take: (bytes: Block) => Promise<void> | void): Promise<boolean> {
     const { size } = version
     if (size === undefined || isWeak(version)) return false
-    const backup = backupOf(version)
-    const stored = storedVersion(backup, size)
-    const blocks = this.#shared.get(backup)
+    const stored = storedVersion(version, size)
+    const blocks = this.#shared.get(version)
     for (let first = 0, end = blockCount(size); first < end; first++) {
       const run = { first, end: first + 1 }
-      await this.disk.locate(stored, run)
-      const bytes = blocks?.peek(first) ?? (await this.disk.read(stored, run))[0]?.bytes
+      let bytes = blocks?.peek(first)
+      if (bytes === undefined) {
+        await this.disk.locate(stored, run)
+        bytes = blocks?.peek(first) ?? (await this.disk.read(stored, run))[0]?.bytes
+      }
       if (bytes === undefined) return false
-      await this.#device.writev(fd, [...bytes], first * blockSizeBytes)
+      await take(bytes)
     }
     return true
   }

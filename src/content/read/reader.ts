@@ -1,6 +1,7 @@
 // Remote bytes by block, through the presigned URL. Knows versions and extents, no names and no handles' semantics.
 
 import type { RemoteFile } from '../../api/types.ts'
+import type { Block } from '../block.ts'
 import type { DiskCache } from '../disk/disk-cache.ts'
 import type { Version } from '../fingerprint.ts'
 
@@ -73,6 +74,8 @@ export interface Reader {
   /** Writes the backup into `fd`, without a call to the service. False where not all of it is here. */
   copyBackup(version: Version, fd: number): Promise<boolean>
   dropBackup(path: string): void
+  /** Hands the version's bytes to `take`, in order, without a call to the service. False where not all of them are here. */
+  readHere(version: Version, take: (bytes: Block) => Promise<void> | void): Promise<boolean>
   /**
    * Forgets all blocks of a path: its content is another one now, or about to be. Resolves when they are gone from disk, too
    * (`isSure`: whatever a power cut brings back), and never rejects.

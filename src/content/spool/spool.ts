@@ -287,7 +287,7 @@ function isSmall(file: SpoolFile): boolean {
 }
 
 /** A new file is only as durable as its name. */
-async function syncFolder(dir: string, disk: Disk): Promise<void> {
+export async function syncFolder(dir: string, disk: Disk): Promise<void> {
   const handle = await disk.open(dir, 'r')
   try {
     await handle.sync()

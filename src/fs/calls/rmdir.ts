@@ -8,6 +8,7 @@ import { deleteLooking } from '../../content/remote-delete.ts'
 import { lookUp } from '../../content/remote-lookup.ts'
 import { callDeadlineMs, isAnyLeft } from './left-in-folder.ts'
 import { checkIsStill, childOf, isStill, withListing } from './lookup.ts'
+import { keepFormer, type KeepFormerParts } from '../unsent/keep-former.ts'
 import { checkEmpty, notEmpty, removeFolder, rmdirOffline, type RmdirHereParts } from './rmdir-here.ts'
 import type { FolderState, Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
@@ -20,7 +21,7 @@ import type { Clock } from '../../world/clock.ts'
 /** How long rmdir waits for what is on its way under the folder: nothing but a waiting close blocks longer. */
 const drainBeforeRemovalMs = 14_000
 
-export interface RmdirParts extends RmdirHereParts {
+export interface RmdirParts extends RmdirHereParts, KeepFormerParts {
   /** Brings here what somebody still shows of the version at a path that is about to be destroyed. */
   readonly preserve: (path: string, signal: AbortSignal) => Promise<void>
   readonly files: Files
@@ -186,6 +187,12 @@ async function deleteWhole(
 ): Promise<void> {
   if (untried.length > 0) await parts.journal.durable()
   for (const { intention } of untried) await parts.preserve(intention.path, signal)
+  await keepFormer(
+    parts,
+    untried.flatMap(({ intention: { path, base } }) =>
+      base === undefined ? [] : [{ path, how: 'deleted', fingerprint: base }],
+    ),
+  )
   const { files, clock, chance, queue } = parts
   const { path } = node
   // Made in it meanwhile, or moved out of it, and not sent yet.

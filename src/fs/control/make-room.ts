@@ -1,6 +1,8 @@
-// Room for what is unsent, from what is only cached: where both are on one disk, content that the service has not got comes first.
+// Room for what is unsent, from what is only cached, and from what is kept for undo once nothing of that is left: content that the
+// service has not got comes first.
 
 import type { Reader } from '../../content/read/reader.ts'
+import type { UndoStore } from '../../content/undo/undo-store.ts'
 import type { Disk } from '../../world/disk.ts'
 
 /** 64 MiB: a full disk is met once for many writes, and most of the cache stays. */
@@ -8,18 +10,20 @@ const givenBytes = 64 * 1024 * 1024
 
 export interface MakeRoomParts {
   readonly reader: Pick<Reader, 'disk'>
+  readonly undo: Pick<UndoStore, 'giveUp' | 'bytes'>
   readonly disk: Disk
   readonly settings: { readonly stateDir: string; readonly cacheDir: string }
 }
 
-/** Answers false where there was nothing to give, or the cache is on another disk. */
+/** Answers false where there was nothing to give. A cache on another disk is left as it is. */
 export async function makeRoom(parts: MakeRoomParts): Promise<boolean> {
-  return isOneDisk(parts) && (await parts.reader.disk.giveUp(givenBytes)) > 0
+  if (isOneDisk(parts) && (await parts.reader.disk.giveUp(givenBytes)) > 0) return true
+  return (await parts.undo.giveUp(givenBytes)) > 0
 }
 
-/** Bytes that the disk cache can give. */
+/** Bytes that the disk cache and the undo store can give. */
 export function givableBytes(parts: MakeRoomParts): number {
-  return isOneDisk(parts) ? parts.reader.disk.givableBytes : 0
+  return (isOneDisk(parts) ? parts.reader.disk.givableBytes : 0) + parts.undo.bytes
 }
 
 function isOneDisk({ disk, settings: { stateDir, cacheDir } }: MakeRoomParts): boolean {
