@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isMimetype } from '../api/mimetypes.ts'
 import { urlLifetimeMs } from '../api/url-lifetime.ts'
 import { bandwidthOption } from './bandwidth-option.ts'
-import { parseDurationMs, parseSizeBytes, parseWaitMs } from './durations.ts'
+import { parseDurationMs, parseLifetimeMs, parseSizeBytes, parseWaitMs } from './durations.ts'
 import { leastMemoryBytes } from '../fs/tree/memory-shares.ts'
 import { networkOptions } from './network-options.ts'
 import { quietOption } from './progress.ts'
@@ -31,6 +31,12 @@ export function driveOptions(): Option[] {
     ),
     option('--cache-size <size>', 'disk for cached content; 0 = none (default: 5GiB)', parseSizeBytes),
     option('--pin-size <size>', 'disk for pinned content (default: 10GiB)', parseSizeBytes),
+    option(
+      '--undo <duration>',
+      'keep what programs delete or replace for this long, where its bytes are here; 0 = not (default: 30d)',
+      parseLifetimeMs,
+    ),
+    option('--undo-size <size>', 'disk for that; the oldest goes first (default: 2GiB)', parseSizeBytes),
     option(
       '--memory <size>',
       'memory of the drive, roughly; listings beyond it are dropped and fetched again (default: 512MiB)',

@@ -30,6 +30,8 @@ export interface DriveCommandOptions {
   readonly closeWait?: number
   readonly cacheSize?: number
   readonly pinSize?: number
+  readonly undo?: number
+  readonly undoSize?: number
   readonly memory?: number
   readonly stateDir?: string
   readonly cacheDir?: string
@@ -144,7 +146,8 @@ function sessionOptionsOf(
   key: StartSessionOptions['key'],
   { doors, owner }: DriveCommand,
 ): Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'> {
-  const { cacheTtl, closeWait, cacheSize, pinSize, memory, renameLimit, unsupportedAs } = options
+  const { cacheTtl, closeWait, cacheSize, pinSize, undo, undoSize, memory, renameLimit, unsupportedAs } =
+    options
   return {
     plan,
     key,
@@ -161,6 +164,8 @@ function sessionOptionsOf(
       ...(closeWait === undefined ? {} : { closeWaitMs: closeWait }),
       ...(cacheSize === undefined ? {} : { cacheSizeBytes: cacheSize }),
       ...(pinSize === undefined ? {} : { pinSizeBytes: pinSize }),
+      ...(undo === undefined ? {} : { undoMs: undo }),
+      ...(undoSize === undefined ? {} : { undoSizeBytes: undoSize }),
       ...(memory === undefined ? {} : { memoryBytes: memory }),
       ...(renameLimit === undefined ? {} : { renameLimit }),
       ...(unsupportedAs === undefined ? {} : { unsupportedAs }),

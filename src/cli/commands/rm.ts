@@ -11,7 +11,7 @@ interface RmOptions extends ServiceOptions {
 }
 
 const help = `
-The service deletes permanently; there is no trash.
+The service deletes permanently. What programs delete on a drive is kept for a while: docmount trash.
 
 Examples:
   $ docmount rm acme /invoices/old.pdf

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest'
 
 import { patternedBytes } from '../../support/bytes.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 
 const never = new AbortController().signal
@@ -77,6 +78,22 @@ it.each([
   expect((await drive.testService.other.bytes('/a.pdf')).equals(two)).toBe(true)
   // The version that the restore replaced is kept in its turn.
   expect(await former(drive, '/a.pdf')).toHaveLength(3)
+})
+
+it('what was saved here and never sent is kept, too, when it is replaced or deleted', async () => {
+  await using drive = await openHeld({ '/stays.txt': 'stays' }, { closeWaitMs: 0 })
+  const calls = drive.calls()
+  await drive.testService.stop()
+  await calls.writeFile('/a.txt', Buffer.from('one'))
+  await calls.writeFile('/a.txt', Buffer.from('four'))
+  await calls.rename('/a.txt', '/b.txt')
+  await calls.unlink('/b.txt')
+  await drive.testService.start()
+  await drive.drain()
+  await waitUntil('both to be kept', async () => (await former(drive)).length > 1)
+  expect(await former(drive)).toEqual(['deleted /b.txt 4', 'replaced /a.txt 3'])
+  await drive.fileSystem().restore({ path: '/b.txt' }, { signal: never })
+  expect((await calls.readFile('/b.txt')).toString()).toBe('four')
 })
 
 it('a renamed document is not listed: its bytes are where it is now', async () => {
