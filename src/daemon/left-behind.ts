@@ -10,6 +10,7 @@ import { namesIn } from '../content/spool/names-in.ts'
 import { filesSetAside } from '../content/spool/set-aside.ts'
 import type { LocalFile, Unsent } from '../fs/status.ts'
 import { isOwnName } from '../fs/tree/scratch.ts'
+import { isInTrash } from '../fs/tree/trash.ts'
 import { unsentOf } from '../fs/unsent/unsent-of.ts'
 import { findStateFolders, type StateFolder } from './drive-file.ts'
 import { servedStateFolders } from './own-records.ts'
@@ -65,8 +66,8 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
   return {
     unsent: journal.intentions.map((intention) => unsentOf(intention, facts)),
     localOnly: journal.scratch.flatMap(({ path, spool }) => {
-      // Files that programs make for themselves (lock files) are of no interest.
-      const isDropping = isOwnName(basename(path))
+      // Files that programs make for themselves (lock files) are of no interest, and the trash is not to be sent.
+      const isDropping = isOwnName(basename(path)) || isInTrash(path)
       const bytes = spool === undefined || isDropping ? 0 : (sizeOf(spool) ?? 0)
       return bytes === 0 ? [] : [{ path, bytes, why: reasonLeft(basename(path)) }]
     }),

@@ -21,7 +21,7 @@ const callers: [part: string, verbs: string[], files: string[]][] = [
   ['local', ['become'], ['fs/unsent/claims.ts']],
   ['local', ['handedIn'], ['fs/unsent/owners.ts']],
   ['unsent', ['handedIn', 'goesOnAs', 'withdrawn'], ['fs/unsent/owners.ts']],
-  ['unsent', ['givenUp'], ['fs/calls/rename.ts', 'fs/unsent/backup.ts']],
+  ['unsent', ['givenUp'], ['fs/calls/to-trash.ts', 'fs/unsent/backup.ts']],
   ['times', ['reset'], ['fs/tree/attribute-store.ts', 'fs/tree/folder-times.ts']],
 ]
 

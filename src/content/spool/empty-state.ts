@@ -8,7 +8,7 @@ import { namesIn } from './names-in.ts'
 import { lockStateFolder } from './state-lock.ts'
 
 const databases = /^(?:journal|listings)\.db(?:-wal|-shm|-journal)?$/
-const folders: ReadonlySet<string> = new Set(['spool', 'lost+found'])
+const folders: ReadonlySet<string> = new Set(['spool', 'lost+found', 'undo'])
 const lockFiles = /^lock\.db(?:-journal)?$/
 
 /**

@@ -184,8 +184,6 @@ export class UndoStore {
   async #find(): Promise<void> {
     const { dir, world } = this.#options
     const { disk } = world
-    if (!this.isOn && !disk.existsSync(dir)) return
-    makePrivateFolder(dir, disk)
     const names = namesIn(dir, disk).sort()
     for (const name of names) if (name.startsWith(unnamed)) disk.unlinkSync(join(dir, name))
     for (const name of names) {
@@ -222,6 +220,7 @@ export class UndoStore {
     const { disk } = this.#options.world
     const path = this.#pathOf(`${unnamed}${this.#files++}`)
     this.#makeRoom(size)
+    makePrivateFolder(this.#options.dir, disk)
     const file = await disk.open(path, 'wx', 0o600)
     let [crc, written] = [0, 0]
     let isWhole = false
@@ -266,7 +265,7 @@ export class UndoStore {
 
   /** The pack that is written now, or a new one. */
   #packToWrite(): OpenPack {
-    const { sizeBytes, ageMs, world } = this.#options
+    const { dir, sizeBytes, ageMs, world } = this.#options
     const now = world.clock.wall()
     const open = this.#open
     if (open !== undefined) {
@@ -277,6 +276,7 @@ export class UndoStore {
     // After the latest, whatever the clock says now.
     const latest = Number.parseInt(this.#packs.at(-1)?.name ?? '0', 10)
     const name = `${String(Math.max(latest + 1, Math.floor(now))).padStart(15, '0')}${packSuffix}`
+    makePrivateFolder(dir, world.disk)
     const fd = world.disk.openSync(this.#pathOf(name), 'wx', 0o600)
     this.#isFolderDirty = true
     const pack = { name, fd, bytes: 0, position: 0, endedAt: now }

@@ -7,14 +7,15 @@ import { timeOfMs } from '../tree/attributes.ts'
 import { isUnreachable, longAgo } from '../tree/folder-source.ts'
 import { FolderHandle, type HandleTable } from '../tree/handles.ts'
 import { checkStands, entryOf, tell, withListing, type EntryParts } from './lookup.ts'
-import { checkName } from '../tree/names.ts'
+import { checkFolderName } from '../tree/names.ts'
 import type { PathDepth } from '../tree/path-depth.ts'
 import type { Listing } from '../tree/listings.ts'
-import type { Node } from '../tree/node.ts'
+import { pathIn, type Node } from '../tree/node.ts'
 import { ListedNames } from '../tree/listed-names.ts'
 import type { Caller, Entry, Filler, MaybePromise, OpenedFolder } from '../operations.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Tree } from '../tree/tree.ts'
+import { isInTrash } from '../tree/trash.ts'
 import type { Clock } from '../../world/clock.ts'
 
 /** Nodes made for one reading: more of them go while it goes on. */
@@ -29,6 +30,8 @@ export interface FolderParts {
 export interface MkdirParts extends FolderParts, EntryParts {
   readonly pathDepth: PathDepth
   readonly clock: Clock
+  /** Off: there is no trash. */
+  readonly undo: { readonly isOn: boolean }
 }
 
 export interface OpenFolderParts {
@@ -131,13 +134,13 @@ export function mkdir(
   mode: number,
   caller: Caller,
 ): MaybePromise<Entry> {
-  checkName(name)
   const above = parts.tree.nodes.getFolder(parent)
+  checkFolderName(pathIn(above, name), parts.undo.isOn)
   return withListing(parts.tree, above, caller, (listing) => {
     checkStands(above)
     if (parts.tree.child(above, name, listing) !== undefined)
       throw new ErrnoError('EEXIST', `${above.path}: ${name} exists`)
-    parts.pathDepth.check(above.path, name)
+    if (!isInTrash(above.path)) parts.pathDepth.check(above.path, name)
     const node = parts.journal.transaction(() => {
       const made = parts.tree.nodes.add('folder', above, name)
       parts.journal.onRollback(() => parts.tree.nodes.dropIfUnused(made))

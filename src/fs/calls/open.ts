@@ -12,6 +12,7 @@ import { FileHandle, type HandleTable } from '../tree/handles.ts'
 import { checkName } from '../tree/names.ts'
 import type { Node } from '../tree/node.ts'
 import { beginsHere, finalName, isMadeAsTemporary, isUndecidedName } from '../tree/scratch.ts'
+import { isInTrash } from '../tree/trash.ts'
 import { mimetypeOfName } from '../../api/mimetype-of.ts'
 import type { Tree } from '../tree/tree.ts'
 import { takeContent, type TakeContentParts } from '../unsent/content.ts'
@@ -133,15 +134,17 @@ function make(
   { isBeside, ...options }: CreateOptions & { readonly isBeside: (name: string) => boolean },
   caller: Caller,
 ): Node {
-  parts.pathDepth.check(folder.path, name)
+  const isTrash = isInTrash(folder.path)
+  if (!isTrash) parts.pathDepth.check(folder.path, name)
   const { mode, flags } = options
   const hidden = folder.folder?.tombstones.get(name)
   const isLikeTemporary = isMadeAsTemporary({ ...options, readWrite: flags.read && flags.write })
   // By the mode alone a document that tells its type is none.
   const isTemporary = isLikeTemporary && (options.isGuess !== true || mimetypeOfName(name) === undefined)
   // A name under which the service has, had or gets something stands for a document, whatever the name.
-  const isLocalOnly = hidden === undefined && beginsHere(name, isTemporary, isBeside)
-  parts.refusedNames.check(folder.path, isTemporary && isUndecidedName(name) ? finalName(name) : name)
+  const isLocalOnly = isTrash || (hidden === undefined && beginsHere(name, isTemporary, isBeside))
+  if (!isTrash)
+    parts.refusedNames.check(folder.path, isTemporary && isUndecidedName(name) ? finalName(name) : name)
   const content = parts.spool.create(name)
   const node = parts.tree.nodes.add('file', folder, name)
   if (isLocalOnly) node.local.markLocalOnly({ isMadeTemporary: isTemporary, isCutOff: false })

@@ -4,7 +4,11 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { ScratchRow } from '../../content/spool/journal-rows.ts'
-import { arriveScratchRow, leaveScratchRow, type LocalRowParts } from '../unsent/local-rows.ts'
+import { forgetStored } from '../unsent/content.ts'
+import { isLocalName } from '../tree/scratch.ts'
+import { isInTrash } from '../tree/trash.ts'
+import { bringForTrash, leaveService, type BringForTrashParts } from './to-trash.ts'
+import { arriveScratchRow, leaveScratchRow, saveLocalRow, type LocalRowParts } from '../unsent/local-rows.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { isStill } from './lookup.ts'
 import { checkIsEmpty, hideFormer, type RmdirParts } from './rmdir.ts'
@@ -20,7 +24,8 @@ import type { Spool } from '../../content/spool/spool.ts'
 import type { CloseWait } from '../unsent/close-wait.ts'
 import { leavePath, type LeaveParts, type Left } from './leave-path.ts'
 
-export interface RenameFolderParts extends RmdirParts, LeaveParts, SubmitParts, LocalRowParts {
+export interface RenameFolderParts
+  extends RmdirParts, LeaveParts, SubmitParts, LocalRowParts, BringForTrashParts {
   readonly tree: Tree
   readonly spool: Spool
   readonly attributes: AttributeStore
@@ -56,16 +61,24 @@ async function renameHeld(
   // First: what cannot be moved takes the place of nothing.
   const listings = await list(parts.tree, node, held, parts.settings.renameLimit)
   if (target !== undefined && !(await isEmptied(parts, target, move, caller))) return false
+  const documents = planned(parts.tree, node, listings)?.documents ?? []
+  const [isTrash, wasTrash] = [isInTrash(to.path), isInTrash(node.path)]
+  if (isTrash) await bringForTrash(parts, documents, caller.signal)
   // Dirty content is secured before its journal row promises it.
-  for (const { content, isLocalOnly } of planned(parts.tree, node, listings)?.documents ?? [])
-    if (content !== undefined) await (isLocalOnly ? content.sync() : parts.spool.secure(content))
+  for (const { content, isLocalOnly } of documents) {
+    const staysHere = isTrash || (isLocalOnly && !wasTrash)
+    if (content !== undefined) await (staysHere ? content.sync() : parts.spool.secure(content))
+  }
   const isWhereItWas = !node.isUnlinked && node.parent === from && node.name === oldName
   if (!isWhereItWas || !isFree(parts.tree, move) || to.isUnlinked || isWithin(to, node)) return false
   // Nodes may have come and gone meanwhile: what moves is what is there now, at once.
   const plan = planned(parts.tree, node, listings)
   if (plan === undefined) return false
+  // One came since.
+  if (isTrash && plan.documents.some(({ isLocalOnly, content }) => !isLocalOnly && content === undefined))
+    return false
   const jobs = parts.journal.transaction(() => {
-    const moved = apply(parts, move, plan)
+    const moved = apply(parts, move, plan, caller)
     stayThoughEmpty(parts, from)
     return moved
   })
@@ -154,8 +167,14 @@ function checkLimit(folder: Node, documents: number, renameLimit: number): void 
   throw new ErrnoError('EXDEV', `${folder.path}: more than ${renameLimit} documents (--rename-limit)`)
 }
 
-function apply(parts: RenameFolderParts, { node, from, to, name, target }: Move, plan: Plan): Job[] {
+function apply(
+  parts: RenameFolderParts,
+  { node, from, to, name, target }: Move,
+  plan: Plan,
+  caller: Caller,
+): Job[] {
   const { path: oldPath, name: oldName } = node
+  const [isTrash, wasTrash] = [isInTrash(to.path), isInTrash(node.path)]
   const wasInService = node.folder?.isOnlyHere !== true
   for (const folder of plan.folders) {
     if (folder.folder?.isMadeHere === true) parts.journal.folders.remove(folder.path)
@@ -164,6 +183,7 @@ function apply(parts: RenameFolderParts, { node, from, to, name, target }: Move,
   const here = new Map<Node, ScratchRow | undefined>()
   for (const document of plan.documents) {
     if (document.isLocalOnly) here.set(document, leaveScratchRow(parts, document))
+    else if (isTrash) leaveService(parts, document, caller)()
     else left.set(document, leave(parts, document))
     parts.attributes.forget(document.path)
   }
@@ -175,9 +195,16 @@ function apply(parts: RenameFolderParts, { node, from, to, name, target }: Move,
   if (target !== undefined) leavePlace(parts, target)
   parts.tree.places.detach(node)
   parts.tree.places.attach(node, to, name)
-  for (const folder of plan.folders) arrive(parts, folder)
+  for (const folder of plan.folders) {
+    arrive(parts, folder)
+    if (isTrash) folder.folder?.makeOnlyHere()
+  }
   const jobs = plan.documents
-    .map((document) => moved(parts, document, left.get(document), here.get(document)))
+    .map((document) => {
+      if (isTrash && !document.isLocalOnly) return trashed(parts, document)
+      if (wasTrash && !isTrash && !isLocalName(document.name)) return published(parts, document)
+      return moved(parts, document, left.get(document), here.get(document))
+    })
     .filter((job) => job !== undefined)
   if (!wasInService) {
     hideFormer(parts, from, oldName, oldPath)
@@ -243,5 +270,25 @@ function moved(
     return undefined
   }
   if (left?.isBeingWritten === true) return parts.saves.commitAtClose(document, left.accepted, left.set)
+  return parts.saves.submit(document, document.content, document.content?.epoch ?? -1)
+}
+
+/** It is on this machine only from now on. */
+function trashed(parts: RenameFolderParts, document: Node): undefined {
+  parts.journal.onRollback(document)
+  parts.tree.places.keep(document)
+  document.unsettle()
+  document.local.markLocalOnly()
+  forgetStored(parts, document)
+  saveLocalRow(parts, document)
+}
+
+/** It was in the trash, and is a document again: its content is secured. */
+function published(parts: RenameFolderParts, document: Node): Job | undefined {
+  parts.journal.onRollback(document)
+  parts.tree.places.keep(document)
+  document.unsettle()
+  document.local.publish()
+  document.unsent.mayReplace(undefined)
   return parts.saves.submit(document, document.content, document.content?.epoch ?? -1)
 }

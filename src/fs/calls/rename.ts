@@ -6,13 +6,14 @@ import { bringHere, type BringParts } from '../unsent/bring-here.ts'
 import type { Bursts } from '../unsent/bursts.ts'
 import { forgetStored } from '../unsent/content.ts'
 import { arriveScratchRow, leaveScratchRow, saveLocalRow } from '../unsent/local-rows.ts'
-import { deleteStored, mayBeStored } from './delete-stored.ts'
+import { bringForTrash, leaveService } from './to-trash.ts'
 import { stayThoughEmpty } from './folders.ts'
 import { checkStands, childOf } from './lookup.ts'
 import { isWithin, take, type Move } from './move.ts'
-import { replacedByRename, takenAway } from '../tree/begin-save.ts'
+import { replacedByRename } from '../tree/begin-save.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { checkName } from '../tree/names.ts'
+import { isInTrash } from '../tree/trash.ts'
 import type { Listing } from '../tree/listings.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, RenameFlags } from '../operations.ts'
@@ -33,8 +34,9 @@ import type { Sizes } from './sizes.ts'
  * - `backup`: the same, but its successor may come first (`f` → `f~`).
  * - `here`: it is on this machine only, and stays so.
  * - `deleted`: libfuse 2 keeps what is deleted while open under a name of its own.
+ * - `trashed`: it is deleted, and its content is kept in the trash.
  */
-type Fate = 'document' | 'backup' | 'here' | 'deleted'
+type Fate = 'document' | 'backup' | 'here' | 'deleted' | 'trashed'
 
 /** By whom; and as of which epoch the content is synced. */
 interface How {
@@ -79,8 +81,9 @@ export async function rename(
     const before = lookedUp(parts.tree, names, await parts.tree.listing(from), await parts.tree.listing(to))
     const { fate } = before
     const isSent = fate === 'document' || fate === 'backup'
-    if (fate !== 'deleted') await checkType(parts, before.node, to, newName)
+    if (fate !== 'deleted' && fate !== 'trashed') await checkType(parts, before.node, to, newName)
     if (fate === 'deleted') await bringWhatIsUnderWay(parts, before.node, caller.signal)
+    if (fate === 'trashed') await bringForTrash(parts, [before.node], caller.signal)
     // A dirty document is synced before its journal row promises it.
     const { content } = before.node
     const syncedEpoch = content?.epoch ?? -1
@@ -140,6 +143,7 @@ function renamed(parts: RenameParts, move: Move, fate: Fate, how: How): Job | un
     case 'here':
       return stayHere(parts, move)
     case 'deleted':
+    case 'trashed':
       return toHidden(parts, move, how)
   }
 }
@@ -158,6 +162,7 @@ function lookedUp(tree: Tree, names: Names, fromListing: Listing, toListing: Lis
 
 function fateOf(node: Node, to: Node, newName: string, target: Node | undefined): Fate {
   if (node.folder !== undefined) return 'document'
+  if (isInTrash(to.path)) return node.isLocalOnly ? 'here' : 'trashed'
   if (isHiddenName(newName) && node.door.openHandles > 0) return node.isLocalOnly ? 'here' : 'deleted'
   if (!node.isLocalOnly) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
@@ -264,16 +269,13 @@ function stayHere(parts: RenameParts, move: Move): undefined {
 
 /** The document is deleted, but for those who have it open. */
 function toHidden(parts: RenameParts, move: Move, { caller }: How): undefined {
-  const { node, from } = move
-  const { name: oldName, storedPath } = node
-  const version = takenAway(parts.tree.seen, node, caller)
-  const isToGo = mayBeStored(parts.queue, node)
+  const { node } = move
+  const { storedPath } = node
+  const leave = leaveService(parts, node, caller)
   take(parts, move)
   node.local.markLocalOnly()
   if (node.content !== undefined) forgetStored(parts, node)
   else if (storedPath !== undefined) parts.tree.versions.refer(node, storedPath)
   saveLocalRow(parts, node)
-  if (!isToGo) return
-  deleteStored(parts, from, oldName, version)
-  node.unsent.givenUp()
+  leave()
 }

@@ -12,7 +12,7 @@ import type { HandleTable } from '../tree/handles.ts'
 import { isKept } from '../tree/node-table.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { DamageReports } from '../attention/damage-reports.ts'
-import { localFiles, whyHere, type LocalOnly } from '../unsent/local-only.ts'
+import { isLinkedLocalOnly, localFiles, whyHere, type LocalOnly } from '../unsent/local-only.ts'
 import { bytesOf, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
 
 export interface StatusParts extends UnsentParts {
@@ -67,7 +67,7 @@ export function status(parts: StatusParts): FileSystemStatus {
 function scratchFiles(tree: Tree): LocalFile[] {
   const files: LocalFile[] = []
   for (const node of tree.nodes.all())
-    if (node.isLocalOnly && node.folder === undefined && isKept(node))
+    if (isLinkedLocalOnly(node) && node.folder === undefined && isKept(node))
       files.push({ path: node.path, bytes: node.size ?? 0, why: whyHere(node) })
   return files
 }

@@ -7,6 +7,7 @@ import { nameWithoutBackupEnding } from '../../api/extension.ts'
 import { nameOf } from '../../path.ts'
 import { isBackupName, isHiddenName } from '../tree/scratch.ts'
 import { pathIn } from '../tree/node.ts'
+import { isInTrash } from '../tree/trash.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { Pins } from './pins.ts'
 
@@ -26,6 +27,8 @@ export async function withPins(
   const from = pathIn(tree.nodes.getFolder(parent), name)
   await rename()
   const to = pathIn(tree.nodes.getFolder(newParent), newName)
+  // It may come back to where it was.
+  if (isInTrash(to)) return
   const isFolder = tree.find(to)?.folder !== undefined
   const mayBeBackup =
     isBackupName(newName) || isHiddenName(newName) || nameWithoutBackupEnding(newName) === name

@@ -11,6 +11,7 @@ import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Listing } from './listings.ts'
 import type { Node } from './node.ts'
 import { ListedNames } from './listed-names.ts'
+import { isInTrash } from './trash.ts'
 
 /** No operation but a waiting close may wait longer than 15 s for a service that says nothing: one that speaks slowly is listened to. */
 const deadlineMs = 14_000
@@ -47,6 +48,7 @@ export class FolderSource {
   async listing(folder: Node, previous: Listing | undefined): Promise<Listing> {
     const { reach, now } = this.#options
     const requestedAt = now()
+    if (isInTrash(folder.path)) return { names: new ListedNames(), requestedAt }
     // It has been made here since, and nothing in it is sent before the former one has gone.
     if (folder.folder?.isMadeHere === true && this.#options.isOfFormerFolder(folder.path))
       return { names: new ListedNames(), requestedAt }

@@ -6,8 +6,9 @@ import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import type { ReadableContent } from '../../api/readable-content.ts'
 import { isOfUnsupportedKind, kindOfUnsupported } from '../../api/unsupported-kind.ts'
 import { ErrnoError } from '../../errno-error.ts'
-import { nameMaxBytes } from '../../path.ts'
+import { folderOf, nameMaxBytes, nameOf } from '../../path.ts'
 import { finalName, isTrashName } from './scratch.ts'
+import { isInTrash } from './trash.ts'
 
 /** Throws ENAMETOOLONG, EINVAL, EILSEQ or EPERM for a name that cannot be made here. */
 export function checkName(name: string): void {
@@ -18,6 +19,11 @@ export function checkName(name: string): void {
     throw new ErrnoError('EINVAL', 'a name has no slash and no NUL')
   if (name.includes('\uFFFD')) throw new ErrnoError('EILSEQ', 'names are valid UTF-8')
   if (isTrashName(name)) throw new ErrnoError('EPERM', 'no trash here: documents are deleted for good')
+}
+
+/** The same of a name for a folder. `hasTrash`: file managers may make their own in the root. */
+export function checkFolderName(path: string, hasTrash: boolean): void {
+  if (!hasTrash || !isInTrash(path) || folderOf(path) !== '/') checkName(nameOf(path))
 }
 
 /** The service takes no documents of this type. */

@@ -128,7 +128,7 @@ export function finalName(name: string): string {
   return name.replace(/^\.?(.+)\.[^.]+$/, '$1')
 }
 
-/** True for a trash folder: refused, so that file managers offer a permanent delete instead of moving documents by upload. */
+/** True for a trash folder. But for a user's own in the root it is refused, so that file managers offer a permanent delete. */
 export function isTrashName(name: string): boolean {
   return name === '.Trash' || name.startsWith('.Trash-') || name === '.Trashes'
 }

@@ -3,6 +3,7 @@
 
 import type { Clock, Timer } from '../../world/clock.ts'
 import { isUndecidedName, whyLocal } from '../tree/scratch.ts'
+import { isInTrash } from '../tree/trash.ts'
 import { isAtOrUnder } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
 import type { LocalFile } from '../status.ts'
@@ -37,6 +38,7 @@ export class LocalOnly {
 
   /** The file is here only, and was changed just now. */
   changed(node: Node): void {
+    if (isInTrash(node.path)) return
     const now = this.#clock.steady()
     const known = this.#files.get(node)
     this.#files.set(node, {
@@ -49,6 +51,7 @@ export class LocalOnly {
 
   /** An earlier run left the file here; `isDocument`: by today's rules it never should have stayed. */
   found(node: Node, isDocument: boolean): void {
+    if (isInTrash(node.path)) return
     const dueAt = this.#clock.steady() + (isDocument ? 0 : this.#leftAloneMs)
     this.#files.set(node, { since: -Infinity, dueAt, why: undefined })
     this.#arm()
@@ -101,9 +104,9 @@ export class LocalOnly {
   }
 }
 
-/** Still here only. */
+/** Still here only, and not for good. */
 export function isLinkedLocalOnly(node: Node): boolean {
-  return node.isLocalOnly && !node.isUnlinked
+  return node.isLocalOnly && !node.isUnlinked && !isInTrash(node.path)
 }
 
 /** Files that `status` names: those that have been on this machine only for a while. */
@@ -117,6 +120,7 @@ export function localFiles(localOnly: LocalOnly): LocalFile[] {
 
 /** Why a file is on this machine only, as far as its name and its use tell. */
 export function whyHere(node: Node): string {
+  if (isInTrash(node.path)) return 'in the trash of this machine'
   return node.door.writeHandles > 0 ? 'open in a program' : reasonByName(node)
 }
 

@@ -9,6 +9,7 @@ import { longBytes } from '../../content/spool/spool-file.ts'
 import { nameOf } from '../../path.ts'
 import type { Clock } from '../../world/clock.ts'
 import { isHiddenName, isLocalName } from '../tree/scratch.ts'
+import { isInTrash } from '../tree/trash.ts'
 import type { Claims } from './claims.ts'
 import type { LocalOnly } from './local-only.ts'
 import { ensureFolder, place, restore, restoreContent, showStored, type RestoreParts } from './restore.ts'
@@ -36,6 +37,7 @@ export async function recover(parts: RecoverParts): Promise<void> {
   for (const path of parts.journal.folders.all()) {
     const folder = ensureFolder(parts.tree, path)
     folder.folder?.makeHere()
+    if (isInTrash(path)) folder.folder?.makeOnlyHere()
     parts.tree.places.settleSince(folder, parts.clock.steady())
     parts.tree.places.keep(folder)
   }

@@ -10,6 +10,7 @@ import type { TypePolicy } from '../tree/names.ts'
 import type { Listing } from '../tree/listings.ts'
 import { pathIn, type Node } from '../tree/node.ts'
 import { isOwnName, namedAfter } from '../tree/scratch.ts'
+import { isInTrash } from '../tree/trash.ts'
 import type { Tree } from '../tree/tree.ts'
 
 export interface UndecidedOptions {
@@ -74,7 +75,7 @@ export class Undecided {
 
   /** No document ever, one by its name, or on its way to become the one beside it that it is named after. */
   #isExempt(folder: Node, name: string): boolean {
-    if (isOwnName(name) || mimetypeOfName(name) !== undefined) return true
+    if (isInTrash(folder.path) || isOwnName(name) || mimetypeOfName(name) !== undefined) return true
     const { tree } = this.#options
     const listing = tree.listings.known(folder)
     return listing === undefined || namedAfter(name, documentsIn(tree, folder, listing)) !== undefined
