@@ -1,5 +1,6 @@
 // Rows of the fault table in docs/reliability.md. Full and broken folders of docmount itself.
 
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { afterEach, describe, expect, it } from 'vitest'
@@ -102,6 +103,33 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
       await unmount()
     },
   )
+
+  it.skipIf(!isRoot)('what is kept for undo makes room before a save is refused', async () => {
+    const small = await smallDisk('64m')
+    const { calls, docmount, mountpoint, drain } = await fault.mount(['--state-dir', join(small, 'state')])
+    const [spool = ''] = (await readdir(small, { recursive: true }))
+      .filter((name) => name.endsWith('spool'))
+      .map((name) => join(small, name))
+    for (let version = 0; version < 6; version++) {
+      await calls.writeFile('/a.pdf', patternedBytes(6_000_000, `version ${version}`))
+      await drain()
+      // The cache takes over what was sent.
+      await expect.poll(async () => (await readdir(spool)).filter((name) => name.includes('pdf'))).toEqual([])
+    }
+    const kept = async (): Promise<number> => {
+      const { stdout } = await docmount(['versions', join(mountpoint, 'a.pdf'), '--json'])
+      return (JSON.parse(stdout) as { missing?: string }[]).filter(({ missing }) => missing === undefined)
+        .length
+    }
+    expect(await kept()).toBeGreaterThan(2)
+    await fault.service.stop()
+    const saved = patternedBytes(40_000_000, 'is saved where nothing is left')
+    await calls.writeFile('/saved.pdf', saved)
+    expect(await kept()).toBe(0)
+    await fault.service.start()
+    await drain()
+    expect((await fault.service.other.bytes('/saved.pdf')).equals(saved)).toBe(true)
+  })
 
   it.skipIf(!isRoot)('cache and state on one full disk: what is only cached makes room', async () => {
     const small = await smallDisk('96m')

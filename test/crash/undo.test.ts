@@ -20,7 +20,7 @@ interface Story {
   /** Done before anything is held back. */
   readonly before?: (drive: CrashingDrive, folder: string, socket: string) => Promise<void>
   readonly program: (drive: CrashingDrive, folder: string, socket: string) => Promise<unknown>
-  /** What the program saved, which is to be found once its program has heard that it is. */
+  /** Content that the program saves: to be found once the program has heard that it is saved. */
   readonly saves?: Buffer
 }
 

@@ -411,5 +411,6 @@ async function moveFile(from: string, to: string, disk: Disk): Promise<void> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
     await disk.copyFile(from, to)
+    await disk.unlink(from)
   }
 }

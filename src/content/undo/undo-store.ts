@@ -1,5 +1,5 @@
-// Versions that programs here replaced or deleted, kept for a while on this machine, so that they can be brought back. What is
-// written is appended to packs, and survives a power cut after `durable`; packs go whole, oldest first. Best effort: where the disk
+// Versions that programs here replaced or deleted, kept for a while on this machine, so that they can be brought back. Packs are
+// appended to, and survive a power cut after `durable`; packs go whole, oldest first. Best effort: where the disk
 // refuses, a version is not kept, and nobody's save or delete waits for that.
 
 import { join } from 'node:path'
@@ -291,7 +291,7 @@ export class UndoStore {
     if (pack === undefined) return
     const { disk } = this.#options.world
     try {
-      // Nobody syncs it later.
+      // No later sync is of this file.
       disk.fsyncSync(pack.fd)
     } catch (error) {
       this.#warn(error)

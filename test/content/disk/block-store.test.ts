@@ -547,6 +547,24 @@ describe('changes of the namespace', () => {
     },
   )
 
+  test('an adopted file of another disk is the document, and leaves nothing there', async () => {
+    const document = await setup.store('/adopted-from-elsewhere.bin', MiB)
+    const file = `${setup.folder}/spooled-elsewhere`
+    await writeFile(file, document.bytes)
+    const disk: Disk = {
+      ...systemDisk,
+      rename: async (from, to) => {
+        if (from === file) throw Object.assign(new Error('EXDEV'), { code: 'EXDEV' })
+        await systemDisk.rename(from, to)
+      },
+    }
+    const reader = setup.reader({ cacheDir, world: { ...realWorld(), disk } })
+    await reader.adopt(document.version, file)
+    expect(existsSync(file)).toBe(false)
+    goOffline()
+    expect((await readAll(reader.open(document.version))).equals(document.bytes)).toBe(true)
+  })
+
   test('an adopted file that is renamed before its checksums are written is still the document', async () => {
     const document = await setup.store('/adopted-moved.bin', 40 * MiB)
     const to = { path: '/adopted-moved-to.bin', fingerprint: document.version.fingerprint, size: 40 * MiB }
