@@ -53,7 +53,7 @@ export interface RestoreOptions extends JsonOption {
 
 /** Throws CommandError if something is not back. */
 export async function runRestore(path: string, { at, to, json }: RestoreOptions): Promise<void> {
-  const { left } = await withJsonAnswer({ ...(json === undefined ? {} : { json }) }, async () => {
+  const { left } = await withJsonAnswer(json === true ? { json } : {}, async () => {
     const place = await findDrive(path)
     const target = to === undefined ? undefined : await findDrive(to)
     if (target !== undefined && target.found.mountpoint !== place.found.mountpoint)

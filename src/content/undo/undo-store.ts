@@ -128,7 +128,8 @@ export class UndoStore {
     this.#expire()
     const found: FormerVersion[] = []
     const restored = new Set<string>()
-    for (const { name } of [...this.#packs])
+    const names = this.#packs.map(({ name }) => name)
+    for (const name of names)
       for await (const { line, at, bytesAt } of this.#linesOf(name)) {
         if ('restored' in line) restored.add(line.restored)
         else found.push({ ...line, id: `${name}:${at}:${bytesAt}`, isRestored: false })
