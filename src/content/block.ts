@@ -1,13 +1,13 @@
-// One block's bytes as they came from the network: views of the socket's own buffers, never joined by copying
-// unless they came in crumbs.
+// The bytes of one block as received: views of the socket's own buffers, which are copied together only if there are many
+// small ones.
 
 import { blockLength, blockSizeBytes } from './extent.ts'
 import type { BlockRun } from './extent.ts'
 
-/** The bytes of one block, in order, in as many pieces as they came. */
+/** The bytes of one block, in order, in as many pieces as were received. */
 export type Block = readonly Uint8Array[]
 
-/** Above this many pieces a block is joined: crumbs cost more in bookkeeping than a copy does. */
+/** A block of more pieces is copied into one buffer: many small pieces cost more in bookkeeping than a copy does. */
 const maxPieces = 16
 
 /** Appends views of the bytes `from` … `to` (offsets inside the block) to `out`. */
@@ -26,50 +26,50 @@ export function appendSlice(out: Uint8Array[], block: Block, from: number, to: n
   }
 }
 
-/** Cuts a stream of chunks into the blocks of a run; each block is given out as soon as its last byte is here. */
+/** Cuts a stream of chunks into the blocks of a run, and calls `onBlock` with each as soon as its last byte is received. */
 export class BlockAssembler {
   readonly #end: number
   readonly #sizeBytes: number
-  readonly #give: (block: number, bytes: Block) => void
+  readonly #onBlock: (block: number, bytes: Block) => void
   #block: number
   #pieces: Uint8Array[] = []
-  #missing: number
+  #missingBytes: number
 
-  constructor(run: BlockRun, sizeBytes: number, give: (block: number, bytes: Block) => void) {
+  constructor(run: BlockRun, sizeBytes: number, onBlock: (block: number, bytes: Block) => void) {
     this.#block = run.first
     this.#end = run.end
     this.#sizeBytes = sizeBytes
-    this.#give = give
-    this.#missing = blockLength(run.first, sizeBytes)
+    this.#onBlock = onBlock
+    this.#missingBytes = blockLength(run.first, sizeBytes)
   }
 
   get isComplete(): boolean {
     return this.#block >= this.#end
   }
 
-  /** Offset in the document of the next byte wanted. */
+  /** Offset in the document of the next byte expected. */
   get position(): number {
-    const have = blockLength(this.#block, this.#sizeBytes) - this.#missing
-    return Math.min(this.#block * blockSizeBytes + have, this.#sizeBytes)
+    const receivedBytes = blockLength(this.#block, this.#sizeBytes) - this.#missingBytes
+    return Math.min(this.#block * blockSizeBytes + receivedBytes, this.#sizeBytes)
   }
 
   /** Takes the next bytes of the stream; what lies beyond the run is ignored. */
   push(chunk: Uint8Array): void {
     let rest = chunk
     while (rest.length > 0 && !this.isComplete) {
-      const piece = rest.length <= this.#missing ? rest : rest.subarray(0, this.#missing)
+      const piece = rest.length <= this.#missingBytes ? rest : rest.subarray(0, this.#missingBytes)
       rest = rest.subarray(piece.length)
       this.#pieces.push(piece)
-      this.#missing -= piece.length
-      if (this.#missing === 0) this.#completeBlock()
+      this.#missingBytes -= piece.length
+      if (this.#missingBytes === 0) this.#completeBlock()
     }
   }
 
   #completeBlock(): void {
     const pieces = this.#pieces.length > maxPieces ? [Buffer.concat(this.#pieces)] : this.#pieces
-    this.#give(this.#block, pieces)
+    this.#onBlock(this.#block, pieces)
     this.#block++
     this.#pieces = []
-    this.#missing = blockLength(this.#block, this.#sizeBytes)
+    this.#missingBytes = blockLength(this.#block, this.#sizeBytes)
   }
 }

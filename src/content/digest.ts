@@ -1,4 +1,5 @@
-// Digests, which tell one content from another when sizes and times cannot: the answer to a lost answer.
+// Content digests (size and SHA-256). They tell one content from another where sizes and times cannot, for example when the
+// answer to an upload was lost.
 
 import { createHash } from 'node:crypto'
 import { NetworkError } from '../api/errors.ts'
@@ -17,18 +18,18 @@ export function isSameDigest(one: Digest, other: Digest): boolean {
   return one.size === other.size && one.sha256 === other.sha256
 }
 
-/** With this one, each once. */
+/** Returns the known digests with this one added, unless it is among them. */
 export function withDigest(known: readonly Digest[], digest: Digest): readonly Digest[] {
   return known.some((each) => isSameDigest(each, digest)) ? known : [...known, digest]
 }
 
-/** The digest of content that is written from its start on, without reading it again. */
+/** Computes the digest of content while it is written from start to end, so that it need not be read again. */
 export class RunningDigest {
   readonly #hash = createHash('sha256')
   #size = 0
   #isInOrder = true
 
-  /** These bytes are being written at `offset`. */
+  /** Includes bytes that are being written at `offset`. */
   add(offset: number, bytes: Uint8Array): void {
     if (bytes.length === 0) return
     this.#isInOrder &&= offset === this.#size
@@ -37,19 +38,19 @@ export class RunningDigest {
     this.#size += bytes.length
   }
 
-  /** Something else happened to the content: its digest has to be read. */
+  /** Gives up, after a change of the content that `add` does not see: the digest has to be computed by reading it. */
   lose(): void {
     this.#isInOrder = false
   }
 
-  /** Of all that was written; undefined where that was not in order, or is not `size` bytes. */
+  /** Returns the digest of all bytes written; undefined where they were not written in order, or are not `size` bytes. */
   at(size: number): Digest | undefined {
     if (!this.#isInOrder || size !== this.#size) return undefined
     return { size, sha256: this.#hash.copy().digest('hex') }
   }
 }
 
-/** The same chunks; `onEnd` is told their digest once all were taken, and never otherwise. */
+/** Passes the chunks on, and calls `onEnd` with their digest after the last one; never if the reader stops earlier. */
 export async function* digested(
   chunks: AsyncIterable<Uint8Array>,
   onEnd: (digest: Digest) => void,
@@ -65,8 +66,8 @@ export async function* digested(
 }
 
 /**
- * The same chunks, the last one only when all of them together are what the digest says: a body of known length that
- * lacks its end is never stored. Throws what `mismatch` makes of it; `onEnd` is told as by `digested`.
+ * Passes the chunks on, the last one only if all together have the expected digest: the service stores no body that lacks
+ * its end. Otherwise throws the error that `mismatch` returns. Calls `onEnd` as `digested` does.
  */
 export async function* checked(
   chunks: AsyncIterable<Uint8Array>,
@@ -90,7 +91,7 @@ export async function* checked(
   onEnd(found)
 }
 
-/** The same chunks up to `count` bytes. */
+/** Passes on the first `count` bytes of the chunks. */
 export async function* firstBytes(
   chunks: AsyncIterable<Uint8Array>,
   count: number,
@@ -117,7 +118,7 @@ export function digestOfBytes(bytes: Uint8Array): Digest {
   return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-/** The digest of what the service holds: downloads it. Throws EIO where the record has no URL, and as `storedBytes`. */
+/** Downloads a document and returns its digest. Throws EIO where the record has no URL, and the errors of `storedBytes`. */
 export async function digestOfStored(
   files: Files,
   path: string,
@@ -128,14 +129,14 @@ export async function digestOfStored(
     throw new ErrnoError('EIO', `${path}: the service gave no download URL to compare with`)
   if (size === 0) return digestOf([])
   if (size !== undefined) return digestOf(await storedBytes(files, path, { url, size }, signal))
-  // Where neither the record nor the download tells the size, the end of the body is the end.
+  // Where neither the record nor the download gives the size, the document ends where the body ends.
   const everything = { offset: 0, length: Number.MAX_SAFE_INTEGER }
   return digestOf((await files.download(url, path, everything, { signal })).chunks)
 }
 
 /**
- * All bytes of a document whose size the record told. An answer of another length (another document's, or a gateway's
- * page) decides nothing: NetworkError "protocol".
+ * Downloads a document whose size the record gives. Throws NetworkError "protocol" for an answer of another length, which is
+ * another document or a gateway's page, and so decides nothing.
  */
 export async function storedBytes(
   files: Files,

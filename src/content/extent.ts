@@ -1,6 +1,6 @@
 // Byte ranges and block numbers: pure arithmetic, no bytes and no I/O.
 
-/** One block: what the kernel asks for in one READ. */
+/** Bytes of one block: as many as the kernel asks for in one READ. */
 export const blockSizeBytes: number = 128 * 1024
 
 /** `length` bytes from `offset`. */
@@ -39,7 +39,7 @@ export function blockCount(sizeBytes: number): number {
   return Math.ceil(sizeBytes / blockSizeBytes)
 }
 
-/** Bytes in one block: the last one is shorter. */
+/** Bytes in one block; the last one may be shorter. */
 export function blockLength(block: number, sizeBytes: number): number {
   return Math.max(0, Math.min(blockSizeBytes, sizeBytes - block * blockSizeBytes))
 }

@@ -1,5 +1,5 @@
-// An intention: one change the service has not got yet, journaled before anybody is told it is safe. It states what is
-// wanted, not which calls are left, so that running it again after a crash at any step ends in the same place.
+// An intention: one change that the service does not have yet, journaled before a program is told that it is saved. It states
+// the wanted result, not the calls left to do, so that running it again after a crash at any step ends in the same place.
 
 import { withDigest, type Digest } from './digest.ts'
 import { unseen } from './fingerprint.ts'
@@ -20,59 +20,59 @@ export interface IntentionDraft {
   readonly spool?: string | undefined
   /** Bytes of the content, as far as known. */
   readonly size?: number | undefined
-  /** Of the spooled content as it was journaled: what is sent must be this. */
+  /** Digest of the spooled content as journaled: no other bytes may be sent. */
   readonly digest?: Digest | undefined
-  /** Where the service has this document now: its content for a move, and what is deleted once `path` is proven. */
+  /** Path of a move's document in the service now: copied from there, and deleted there once it is proven to be at `path`. */
   readonly source?: string | undefined
   readonly sourceFingerprint?: string | undefined
   /** A copy: `source` stays. */
   readonly keepSource?: boolean
-  /** Fingerprint of the version at `path` that this mount has seen, and may therefore replace. */
+  /** Fingerprint of the version at `path` that was seen here, and may therefore be replaced. */
   readonly base?: string | undefined
-  /** An earlier attempt may have been stored: what is found at `path` may be our own. */
+  /** An earlier attempt may have stored something: the document found at `path` may be our own. */
   readonly isOutcomeUnknown?: boolean
   /**
-   * Content that earlier attempts sent in full without an answer: found at `path`, or at the `source` of a move, it
-   * is our own.
+   * Digests of content that earlier attempts sent in full without an answer: a document with one of them, at `path` or at
+   * the `source` of a move, is our own.
    */
   readonly sentDigests?: readonly Digest[]
-  /** How long it rests before it is sent (ms): quiet time, or the grace in which a delete may become a replace. */
+  /** Delay before the first attempt (ms): quiet time, or the grace in which a delete may become a replace. */
   readonly deferMs?: number
 }
 
-/** Content that an intention carries; empty where nothing of it is left. */
+/** Content that an intention carries; without fields where there is none. */
 export type CarriedContent = Pick<IntentionDraft, 'spool' | 'size' | 'digest'>
 
 export interface Intention extends IntentionDraft {
-  /** Grows with time: the order per path. */
+  /** Increases with time, and gives the order per path. */
   readonly id: number
   source: string | undefined
   sourceFingerprint: string | undefined
   base: string | undefined
   isOutcomeUnknown: boolean
   sentDigests: readonly Digest[]
-  /** The target holds the content; only `source` is left to be deleted. */
+  /** True once the content is at `path`, and only `source` is left to be deleted. */
   isCopied: boolean
-  /** Not before this time (epoch ms), as journaled and shown; within a run the queue measures with a steady clock. */
+  /** Earliest time of the next attempt (epoch ms), journaled and shown; within a run the queue goes by `Job.dueAt`. */
   notBefore: number
   attempts: number
-  /** How long ago this run of the program first tried it (ms). Not journaled. */
+  /** Time since this run of the program first tried it (ms). Not journaled. */
   triedForMs: number
-  /** How much of the content this attempt has sent, in bytes. Not journaled. */
+  /** Bytes of the content that this attempt has sent. Not journaled. */
   sentBytes: number
   lastError: string | undefined
-  /** The name of the errno that callers are told of a refusal. */
+  /** Name of the errno that callers get for a refusal. */
   errorErrno: string | undefined
-  /** The service refused for good (4xx): waits for the user. */
+  /** The service refused it for good (4xx): it waits for the user. */
   isRefused: boolean
   readonly since: number
-  /** It takes the place of an earlier one, which a power cut may bring back. Not journaled. */
+  /** It replaces an earlier intention, whose row a power cut may bring back. Not journaled. */
   replacesUndurableRow?: boolean
-  /** A move that is done with another client's version, which nobody here had seen: it was at its source, or is at its path. Not journaled. */
+  /** The move was done with another client's version, never seen here, which was at its source or is at its path. Not journaled. */
   movedForeignVersion?: boolean
 }
 
-/** A journaled intention from a draft; `now` in epoch ms. */
+/** Makes an intention from a draft; `now` in epoch ms. */
 export function intend(id: number, draft: IntentionDraft, now: number): Intention {
   return {
     ...draft,
@@ -101,7 +101,7 @@ export function pathsOf(intention: IntentionDraft): readonly string[] {
     : [intention.path, intention.source]
 }
 
-/** True where nothing of what stands at this path is left there once the intention is done; one that was refused never is. */
+/** True where the intention, once done, leaves no document at this path. False for a refused one, which is never done. */
 export function empties({ kind, path, source, keepSource, isRefused }: Intention, at: string): boolean {
   if (isRefused) return false
   return kind === 'put' ? source === at && path !== at && keepSource !== true : path === at
@@ -112,14 +112,14 @@ export function concerns(intention: IntentionDraft, folder: string): boolean {
   return pathsOf(intention).some((path) => isAtOrUnder(path, folder))
 }
 
-/** True where both may be merged: a move must be seen through, or what is put at its source later would be moved instead. */
+/** True where it may be merged with another for its path. A move must be carried out: it would move a later put at its source. */
 export function isMergeable(intention: IntentionDraft): boolean {
   return intention.kind !== 'prune' && (intention.source === undefined || intention.source === intention.path)
 }
 
 /**
- * The intention that takes the place of an idle one when a newer one for the same path arrives; undefined where
- * nothing is left to do. `isExpected`: something is on its way to this path before the older one.
+ * Returns the intention that replaces an idle one when a newer one for the same path arrives; undefined where nothing
+ * is left to do. `isExpected`: an intention before the older one puts a document at this path.
  */
 export function merge(
   older: Intention,
@@ -128,69 +128,68 @@ export function merge(
 ): IntentionDraft | undefined {
   const mayExist = isExpected || older.kind !== 'put' || older.base !== undefined || isDoubtful(older)
   if (newer.kind === 'delete' && !mayExist) return undefined
-  // A delete that knew neither a version nor a content would take whatever stands there by now.
-  const isAllThatMayStand =
-    newer.kind === 'delete' && older.isOutcomeUnknown && older.sentDigests.length === 0
-  const doubts = isAllThatMayStand && older.digest !== undefined ? [older.digest] : older.sentDigests
-  // A refused move stored nothing of a known content: a document that stands there by now is another client's.
-  const noneSeen = isAllThatMayStand && doubts.length === 0 && older.isRefused ? unseen : undefined
+  // Without a known version or content, the delete would delete any document that is there by now.
+  const isBlindDelete = newer.kind === 'delete' && older.isOutcomeUnknown && older.sentDigests.length === 0
+  const olderDigests = isBlindDelete && older.digest !== undefined ? [older.digest] : older.sentDigests
+  // A refused move stored no known content, so a document that is there by now is another client's.
+  const noneSeen = isBlindDelete && olderDigests.length === 0 && older.isRefused ? unseen : undefined
   const isSaveOverDelete = older.kind === 'delete' && newer.kind === 'put'
   return {
     ...newer,
-    // The older one's base is the fresher: the queue moves it on with every step taken. A delete goes by what was shown, a save by
-    // what was read.
+    // The older base is the more recent one, since the queue updates it after each step. But a delete's base is the version
+    // that was shown, a save's the one that was read.
     base: isSaveOverDelete ? (newer.base ?? older.base) : (older.base ?? newer.base ?? noneSeen),
     isOutcomeUnknown: older.isOutcomeUnknown || newer.isOutcomeUnknown === true,
-    sentDigests: (newer.sentDigests ?? []).reduce(withDigest, doubts),
+    sentDigests: (newer.sentDigests ?? []).reduce(withDigest, olderDigests),
   }
 }
 
 /**
- * The intentions that take the place of one that cannot go on (refused, or cut off) when the next one for its path
- * stands right behind it: nothing of the older one's may be left where nobody looks for it. The first goes where the
- * older one stood. Undefined where both must be seen through.
+ * Returns the intentions that replace one that cannot go on (refused, or cut off) and the next one for its path, right
+ * behind it. Together they leave no version behind at a path that nothing else would clean up. The first takes the
+ * older one's place in the order. Undefined where both must be carried out.
  */
 export function succession(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] | undefined {
   if (older.kind === 'prune' || newer.kind === 'prune') return undefined
   if (newer.path === older.path) {
     const merged = merge(older, newer, false)
-    const left = older.keepSource === true ? undefined : leftBehind(older)
+    const left = older.keepSource === true ? undefined : deleteOfSource(older)
     if (left === undefined) return merged === undefined ? [] : [merged]
     if (merged?.kind !== 'put' || merged.source !== undefined)
       return merged === undefined ? [left] : [merged, left]
-    // The newer content moves there in its place.
+    // The newer content becomes the content of the move.
     return [{ ...merged, source: older.source, sourceFingerprint: older.sourceFingerprint }]
   }
   if (newer.source !== older.path) return undefined
-  // Shown again after its delete was refused, and used: it is wanted.
+  // Its delete was refused, so the document was shown again, and a program moved it on: it is wanted.
   if (older.kind === 'delete') return [newer]
   if (newer.keepSource === true) return undefined
-  return movedOn(older, newer)
+  return joinMoves(older, newer)
 }
 
-/** The delete of a document that was to be moved away, and now never will be: it goes all the same. */
-function leftBehind(older: Intention): IntentionDraft | undefined {
+/** The delete of the source of a move that is given up: the document goes from there all the same. */
+function deleteOfSource(older: Intention): IntentionDraft | undefined {
   const { path, source, sourceFingerprint } = older
   if (source === undefined || source === path) return undefined
   return {
     kind: 'delete',
     path: source,
     base: sourceFingerprint,
-    isOutcomeUnknown: isOld(older),
+    isOutcomeUnknown: wasTried(older),
     sentDigests: older.sentDigests,
   }
 }
 
-/** Tried before: another client may have stored something since, so that a delete in its place looks first. */
-function isOld({ attempts, isOutcomeUnknown }: Intention): boolean {
+/** True where it was tried before: another client may have stored something since, so a delete in its place must check first. */
+function wasTried({ attempts, isOutcomeUnknown }: Intention): boolean {
   return attempts > 0 || isOutcomeUnknown
 }
 
-/** A document that never came to its path is moved on from there: it goes straight to where it is wanted now. */
-function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] {
-  // The version at its path stays there where nothing ever comes in its place.
-  const replaced = !isVain(older) && (older.base !== undefined || isDoubtful(older))
-  // A content may have no digest: never another one’s.
+/** Joins two moves in a row: a document that never arrived at the older one's path goes straight to the newer one's. */
+function joinMoves(older: Intention, newer: IntentionDraft): readonly IntentionDraft[] {
+  // The version at the older one's path stays there if nothing can ever take its place.
+  const replaced = !isContentGone(older) && (older.base !== undefined || isDoubtful(older))
+  // Both fields come from the same intention: content without a digest must not get another's.
   const { spool, digest } = newer.spool === undefined ? older : newer
   const { size = older.size } = newer
   const isFromElsewhere = older.source !== undefined && older.source !== older.path
@@ -201,13 +200,13 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
             kind: 'delete',
             path: older.path,
             base: older.base,
-            isOutcomeUnknown: isOld(older),
+            isOutcomeUnknown: wasTried(older),
             sentDigests: older.sentDigests,
           },
         ]
       : []
   if (isFromElsewhere && older.source === newer.path) {
-    // Back to where it came from: there it still is.
+    // The document is moved back to its source, where it still is.
     const { source: _source, sourceFingerprint: _fingerprint, ...back } = newer
     return spool === undefined
       ? left
@@ -227,17 +226,17 @@ function movedOn(older: Intention, newer: IntentionDraft): readonly IntentionDra
   return [put, ...left]
 }
 
-/** True for a change of a document of which nothing is here, nor anywhere in the service as far as known. */
+/** True for a put without content: none in the spool, none at a source, and none copied to its path yet. */
 export function carriesNothing({ kind, spool, source, isCopied }: Intention): boolean {
   return kind === 'put' && spool === undefined && source === undefined && !isCopied
 }
 
-/** A move of what is gone: nothing of it is here, and nothing in the service. */
-function isVain({ isRefused, spool, path, source = path, errorErrno }: Intention): boolean {
+/** True for a refused put whose content is gone, from the spool and from the service. */
+function isContentGone({ isRefused, spool, path, source = path, errorErrno }: Intention): boolean {
   return isRefused && spool === undefined && (source === path || errorErrno === 'ENOENT')
 }
 
-/** True when an earlier attempt may have stored something. */
+/** True where an earlier attempt may have stored something. */
 export function isDoubtful(intention: Pick<Intention, 'isOutcomeUnknown' | 'sentDigests'>): boolean {
   return intention.isOutcomeUnknown || intention.sentDigests.length > 0
 }

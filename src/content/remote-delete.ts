@@ -1,5 +1,5 @@
-// A DELETE that is repeated only after another look. The service's delete of a folder takes all that is in it, and an attempt
-// whose answer is lost may have been carried out: what stands there by then may be what another client stored since.
+// A DELETE that checks the path again before it is repeated. The service deletes a folder with everything in it, and an attempt
+// whose answer was lost may have been carried out: by then another client may have stored something new there.
 
 import { abortable } from '../abortable.ts'
 import { ApiError } from '../api/errors.ts'
@@ -14,15 +14,15 @@ export interface RemoteDelete {
   readonly path: string
   readonly clock: Clock
   readonly chance: Chance
-  /** For all attempts together (ms). */
+  /** Time limit for all attempts together (ms). */
   readonly deadlineMs: number
   /** Ends the waiting; an attempt under way goes on. */
   readonly signal: AbortSignal
-  /** Told of each attempt: it resolves, or rejects, when it is answered, whoever waits for it. */
+  /** Called with each attempt's promise, which settles when the service answers, even if `signal` has ended the waiting. */
   readonly onAttempt?: (answered: Promise<void>) => void
   /**
-   * True while the thing there, after an attempt that failed, is still the one that was to go. Throws where that is
-   * to be told.
+   * Called before a repetition with the record now at the path. True while it is still the one to be deleted; false
+   * ends the delete without an error. May throw, to end it with one.
    */
   readonly isToGo: (standing: RemoteFile | FolderListing) => boolean | Promise<boolean>
 }
@@ -30,8 +30,8 @@ export interface RemoteDelete {
 const mostAttempts = 4
 
 /**
- * The caller has just looked at the path. Throws ApiError, NetworkError, EIO where the service contradicts itself,
- * what `isToGo` throws.
+ * Deletes the path, which the caller has just checked. Throws ApiError, NetworkError, EIO where the service contradicts
+ * itself, and the errors of `isToGo`.
  */
 export async function deleteLooking(wanted: RemoteDelete): Promise<void> {
   const { files, path, clock, chance, signal } = wanted
@@ -61,7 +61,7 @@ export async function deleteLooking(wanted: RemoteDelete): Promise<void> {
   )
 }
 
-/** It stood there and was deleted: that it is missing is believed, though its parent's listing may lag behind. */
+/** Looks the path up again. A 404 is believed, although the parent's listing may lag behind: the path was just deleted. */
 async function stillAt(
   files: Files,
   path: string,

@@ -21,12 +21,12 @@ export async function lookUp(
     const parent = await lookUp(files, folderOf(path), options)
     if (parent?.kind !== 'folder') return undefined
     const name = nameOf(path)
-    return parent.entries.some((entry) => entry.name === name) ? listed(files, path, options) : undefined
+    return parent.entries.some((entry) => entry.name === name) ? getListed(files, path, options) : undefined
   }
 }
 
-/** It was not there before it was listed, and may have come in between; our own upload of another document makes its folder anew. */
-async function listed(
+/** Asks again for a path that the parent lists: it may just have appeared, as a folder does with our own upload into it. */
+async function getListed(
   files: Files,
   path: string,
   options: CallOptions | undefined,
@@ -35,19 +35,19 @@ async function listed(
     return await files.get(path, options)
   } catch (error) {
     if (!mayMeanMissing(error)) throw error
-    // A listing that lags behind: no answer, to be asked again.
+    // The listing lags behind, so nothing is decided: the caller tries again later.
     throw new ErrnoError('EIO', `${path}: the service lists it and does not have it`, { cause: error })
   }
 }
 
-/** A delete that a service has only accepted may take so long (ms). */
+/** Longest wait for a delete that the service has accepted but not yet carried out (ms). */
 const carriedOutWithinMs = 30_000
-const firstLookMs = 100
-const longestLookMs = 2_000
+const firstCheckMs = 100
+const longestCheckMs = 2_000
 
 /**
- * A DELETE was refused, or only accepted: what is gone is what was asked for, whoever did it. Throws where it is not, what was accepted
- * only after a while: until then it may take what comes next with it.
+ * Returns if the path is gone after its DELETE was refused or only accepted, whoever deleted it. Otherwise throws the refusal,
+ * or EIO where trying again may help. Waits for an accepted DELETE first: it could still delete the next version stored there.
  */
 export async function checkGone(
   files: Files,
@@ -59,7 +59,7 @@ export async function checkGone(
   if (!mayMeanMissing(refusal)) throw refusal
   if ((await lookUp(files, path, options)) === undefined) return
   if (!(refusal instanceof ApiError) || refusal.status !== 404) throw refusal
-  // A PUT that the service was still working on landed behind our DELETE: no refusal, a matter of trying again.
+  // A PUT that the service was still working on took effect after our DELETE: no refusal, so it is worth trying again.
   throw new ErrnoError('EIO', `${path}: gone, and there again`, { cause: refusal })
 }
 
@@ -69,16 +69,16 @@ async function untilGone(
   accepted: ApiError,
   { timers, ...options }: CallOptions & { readonly timers: Timers },
 ): Promise<void> {
-  let waitMs = firstLookMs
+  let waitMs = firstCheckMs
   for (let waitedMs = 0; waitedMs < carriedOutWithinMs; waitedMs += waitMs) {
     if ((await lookUp(files, path, options)) === undefined) return
-    waitMs = Math.min(longestLookMs, 2 * waitMs)
+    waitMs = Math.min(longestCheckMs, 2 * waitMs)
     await sleep(timers, waitMs, options.signal === undefined ? {} : { signal: options.signal })
   }
   throw accepted
 }
 
-/** A 4xx that is about the path and not about the caller. */
+/** True for a 4xx that is about the path, not about the caller or the load. */
 export function mayMeanMissing(error: unknown): boolean {
   return (
     error instanceof ApiError &&
@@ -88,8 +88,8 @@ export function mayMeanMissing(error: unknown): boolean {
   )
 }
 
-/** An answer that does not tell the version (interface: optional) says nothing to compare with later: the document is asked. */
-export async function whole(
+/** Returns the record with size and time: if one is absent (interface: optional), looks it up, as far as that succeeds. */
+export async function completeRecord(
   files: Files,
   path: string,
   record: RemoteFile,

@@ -173,7 +173,7 @@ function reasonOf(error: Error, origin: string): string {
 
 const networkFiles = ['/proc/net/route', '/proc/net/ipv6_route', '/etc/resolv.conf']
 
-/** Empty on a system without these files. */
+/** Returns the content of the files; empty lines on a system without them. */
 function networkState(): string {
   return networkFiles.map(textOf).join('\n')
 }

@@ -1,4 +1,4 @@
-// One timer for many who wait: it rings at the earliest time anybody asked for.
+// One timer for many waiting jobs: it rings at the earliest time that was asked for.
 
 import type { Clock, Timer } from '../../world/clock.ts'
 
@@ -17,12 +17,12 @@ export class Alarm {
     this.#ring = ring
   }
 
-  /** When it rings; Infinity where nobody waits. */
+  /** Time at which it rings; Infinity while it is not set. */
   get at(): number {
     return this.#at
   }
 
-  /** Rings at this time, unless it rings before that anyway. */
+  /** Rings at this time, unless an earlier one is set. */
   set(time: number): void {
     if (time >= this.#at) return
     this.clear()

@@ -1,4 +1,4 @@
-// One attempt of one job, and what follows: an outcome, or it is put off, or refused. A job that is not at its end waits again.
+// Attempts: each runs one job once, and decides what follows: an outcome, a later attempt, or a refusal.
 
 import type { Chance } from '../../world/chance.ts'
 import { ApiError, NetworkError } from '../../api/errors.ts'
@@ -21,7 +21,7 @@ import type { QueueEvent } from './queue-event.ts'
 import type { Questions } from './questions.ts'
 import type { Schedule } from './schedule.ts'
 
-/** How long what could not make way, for want of room in the journal, stays where it is (ms). */
+/** Pause before a job that could not give way, because the journal had no space, tries to do so again (ms). */
 const yieldAgainMs = 10_000
 
 export interface AttemptOptions {
@@ -30,13 +30,13 @@ export interface AttemptOptions {
   readonly chance: Chance
   readonly ask: Pick<Questions, 'materialize' | 'errnoOf'>
   run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined>
-  /** Takes away what a refused move was to take away, since its content is here. */
+  /** Deletes the source of a refused move, whose content is in the spool by then. */
   deleteSource(intention: Intention, signal: AbortSignal): Promise<void>
-  /** True if another document stands where a refused move was to take one away. */
+  /** True if another document now stands at the source of a refused move. */
   isSourceReplaced(intention: Intention, signal: AbortSignal): Promise<boolean>
   /**
-   * Told of every turn an intention takes, before anybody waiting is told: inside the journal transaction that takes it, but for
-   * `refused`. The service's word holds whether or not the journal can take it, so a listener to that journals nothing.
+   * Called with every event of an intention, before anything that waits for its job goes on: inside the journal transaction
+   * that records it. Only `refused` comes outside one, as it holds even if it cannot be journaled: its listener journals nothing.
    */
   say(event: QueueEvent): void
 }
@@ -54,7 +54,7 @@ export class Attempts {
   readonly #options: AttemptOptions
   readonly #parts: AttemptParts
   readonly #log: CountedLog
-  /** Jobs that could not make way. */
+  /** Jobs that could not give way yet, because the journal had no space. */
   readonly #inTheWay = new Set<Job>()
   #yieldAgain: Timer | undefined
 
@@ -64,7 +64,7 @@ export class Attempts {
     this.#log = new CountedLog(options.log, parts.clock)
   }
 
-  /** Never rejects: a job that does not come to its end waits again. */
+  /** Runs one attempt. Never rejects: a job that is not done waits for its next one. */
   async run(job: Job): Promise<void> {
     const { clock, outcomes } = this.#parts
     const { intention } = job
@@ -84,21 +84,21 @@ export class Attempts {
       if (intention.isRefused) {
         await this.#unblock(job, signal)
       } else if (goesBelowItsSource(intention)) {
-        await this.#makeRoom(job, signal)
+        await this.#clearSource(job, signal)
       } else {
         const record = await this.#options.run(intention, signal)
-        // Content written while its last bytes were on the way: what the service has is an older state of it.
+        // The content was written to while its last bytes were sent: the service has an older state of it.
         if (job.isHeld) outcomes.contentSuperseded(job, record)
         else outcomes.done(job, record)
       }
     } catch (error) {
       this.#failed(job, error)
     }
-    // In the same turn as what it ended with: nobody finds it overlooked.
+    // In the same tick as the outcome: a check in between would find a job that neither runs nor waits.
     this.#ended(job)
   }
 
-  /** A refused job that keeps something newer from going on. */
+  /** Makes a refused job give way to a newer one that it blocks. */
   async #unblock(job: Job, signal: AbortSignal): Promise<void> {
     const { order, intake, outcomes } = this.#parts
     const { intention } = job
@@ -107,33 +107,33 @@ export class Attempts {
     job.isSourceReplaced = false
     if (isSourceReplaced && !job.blocksFolder && order.at(intention.source ?? '').length === 1)
       return this.#leaveToOthers(job, signal)
-    // Only a folder is to take the place of what stands there.
+    // No other job is at the source, so only a folder is to take the place of the document there.
     const isFolder = intention.source !== undefined && order.at(intention.source).length === 1
     await this.#bringHere(job, { isSourceLeft: isFolder }, signal)
     if (!isFolder) return
     try {
       await this.#options.deleteSource(intention, signal)
     } catch (error) {
-      // It stays: what is newer hears of it.
+      // The source stays; the newer job meets the same error.
       if (isWorthRetrying(error)) throw error
     }
     outcomes.moveDetached(job, {}, { isSourceLeft: false })
   }
 
-  /** A document that goes into a folder of its own former name: its content comes here, so that it can be gone from there first. */
-  async #makeRoom(job: Job, signal: AbortSignal): Promise<void> {
+  /** Detaches a move into a folder of the document's own former name: the document must be deleted before the folder can exist. */
+  async #clearSource(job: Job, signal: AbortSignal): Promise<void> {
     await this.#bringHere(job, { isSourceLeft: true }, signal)
     await this.#options.deleteSource(job.intention, signal)
     this.#parts.outcomes.moveDetached(job, {}, { isSourceLeft: false })
   }
 
-  /** Its content comes here, and goes with it. `isSourceLeft`: what stands at its source is still its own to take away. */
-  async #bringHere(job: Job, how: { isSourceLeft: boolean }, signal: AbortSignal): Promise<void> {
-    const take = (content: CarriedContent): void => this.#parts.outcomes.moveDetached(job, content, how)
+  /** Brings a move's content into the spool, and detaches it from its source. `isSourceLeft`: it still has to delete the source. */
+  async #bringHere(job: Job, options: { isSourceLeft: boolean }, signal: AbortSignal): Promise<void> {
+    const take = (content: CarriedContent): void => this.#parts.outcomes.moveDetached(job, content, options)
     await this.#options.ask.materialize(job.intention, take, signal)
   }
 
-  /** A listing shows another document where it came from, and may lag behind: only what stands there makes it leave that. */
+  /** Detaches a move whose source was listed as another document. The listing may lag behind, so the service is asked first. */
   async #leaveToOthers(job: Job, signal: AbortSignal): Promise<void> {
     const { intention } = job
     if (!(await this.#options.isSourceReplaced(intention, signal))) return
@@ -141,8 +141,8 @@ export class Attempts {
   }
 
   /**
-   * A job that did not come to its end makes way for what is behind it. Never throws: what the journal cannot take is
-   * tried again.
+   * Makes a job that is not done give way to the one behind it. Never throws: if the journal cannot record it, it is
+   * tried again later.
    */
   yieldToNewer(job: Job): void {
     const { clock, intake, schedule } = this.#parts
@@ -167,7 +167,7 @@ export class Attempts {
     this.#inTheWay.clear()
     this.#yieldAgain = undefined
     for (const job of jobs) this.yieldToNewer(job)
-    schedule.lookSoon()
+    schedule.checkSoon()
   }
 
   close(): void {
@@ -175,7 +175,7 @@ export class Attempts {
     this.#log.close()
   }
 
-  /** The same for one that is idle, and would fail with this if it were tried. */
+  /** Refuses an idle job, with the error that an attempt would end with. */
   refuse(job: Job, error: unknown): void {
     this.#failed(job, error)
     this.#ended(job)
@@ -187,16 +187,16 @@ export class Attempts {
     if (order.has(job)) {
       schedule.setWaiting(job, true)
       this.yieldToNewer(job)
-      // A newer job for which it was stopped waits for it all the same.
+      // A newer job may be the reason why it was held, but waits for it all the same.
       if (order.has(job) && order.at(job.intention.path).at(-1) !== job) open.release(job)
     }
-    // The job that is first by now may have been refused while it stood behind this.
+    // The job that is first by now may have been refused while it stood behind this one.
     for (const path of pathsOf(job.intention)) {
       const first = order.at(path)[0]
       if (first?.intention.isRefused === true) this.yieldToNewer(first)
     }
     job.announce()
-    schedule.lookSoon()
+    schedule.checkSoon()
   }
 
   #failed(job: Job, error: unknown): void {
@@ -204,19 +204,19 @@ export class Attempts {
     const { intention } = job
     if (schedule.isClosed || job.isHeld) return
     if (intention.isRefused) {
-      // It could not give way yet, and is refused for what it was refused for.
+      // It could not give way yet; its refusal, and the reason for it, stay.
       job.dueAt = clock.steady() + backoffMs(intention.attempts, error, this.#options.chance)
       return
     }
     job.error = error
     intention.errorErrno = this.#options.ask.errnoOf(error)
-    // A service may echo a signature or a key in what it says.
+    // The service's message may contain a signature or a key.
     intention.lastError = redact(withoutErrno(error instanceof Error ? error.message : String(error)))
     job.isUnreachable =
       error instanceof NetworkError && (error.kind === 'unreachable' || error.kind === 'away')
     if (isWorthRetrying(error)) this.#putOff(job, error)
     else this.#refused(intention, error)
-    if (this.#parts.order.has(job)) this.#note(intention)
+    if (this.#parts.order.has(job)) this.#saveOutcome(intention)
   }
 
   #putOff(job: Job, error: unknown): void {
@@ -241,10 +241,10 @@ export class Attempts {
   }
 
   /**
-   * The outcome of an attempt is worth noting, but not worth a crash: without room for it the intention itself is still
-   * there, and the next start asks again.
+   * Journals the outcome of an attempt. A failure, for example on a full disk, is only logged: the intention itself is
+   * journaled, and the next start tries it again.
    */
-  #note(intention: Intention): void {
+  #saveOutcome(intention: Intention): void {
     try {
       this.#options.journal.intentions.save(intention)
     } catch (error) {
@@ -253,7 +253,7 @@ export class Attempts {
   }
 }
 
-/** Kind of a failure: those of one kind are counted as the same in the log. */
+/** Kind of a failure: the log counts failures of one kind together. */
 function kindOf(error: unknown): string {
   if (error instanceof ApiError) return String(error.status)
   if (error instanceof NetworkError) return error.kind

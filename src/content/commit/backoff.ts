@@ -1,4 +1,4 @@
-// Which failures pass by themselves, and how long to wait before trying again.
+// Failures worth another attempt, and how long to wait before it.
 
 import type { Chance } from '../../world/chance.ts'
 import { ApiError, ContentError, isTemporary } from '../../api/errors.ts'
@@ -6,12 +6,12 @@ import { doublingMs } from '../../backoff.ts'
 import { ErrnoError } from '../../errno-error.ts'
 
 const delays = { firstMs: 500, longestMs: 60_000 }
-/** A service that asks for more is asked again after an hour. */
+/** Longest wait that the service can ask for (ms). */
 const longestAskedMs = 3_600_000
-/** Every rest before a first attempt is shorter. */
+/** Upper bound of the delays before a first attempt (ms). */
 const longestRestMs = 60_000
 
-/** True when the same intention may succeed later with nothing changed: it is tried again for as long as it takes. */
+/** True where the same intention may succeed later with nothing changed: it is tried again until it does. */
 export function isWorthRetrying(error: unknown): boolean {
   if (error instanceof ApiError)
     return error.method === 'GET' || isNoVerdict(error.status) || isTemporary(error)
@@ -20,21 +20,21 @@ export function isWorthRetrying(error: unknown): boolean {
 }
 
 /**
- * Only the answer to a change (PUT, DELETE) is a refusal of it, and of those, what judges the document. The caller
- * (401, 403: a key to be renewed, a gateway that is not ready) and the state of the path just now (409: also what we
- * deleted ourselves, and what does not show yet) are other matters.
+ * True for answers that say nothing about the document itself, and so are no refusals: about the caller (401, 403: a key
+ * to be renewed, a gateway that is not ready) or about the path just now (409: there may still be a document that we
+ * deleted, or one that is not listed yet).
  */
 function isNoVerdict(status: number): boolean {
   return status === 401 || status === 403 || status === 409
 }
 
-/** A full disk may be emptied, one that was made read-only may be written again: not the document's fault. */
+/** True for errors of this machine, which may pass: a full disk can be emptied, a read-only one can become writable. */
 function isLocalTrouble(error: unknown): boolean {
   if (error instanceof ContentError) return true
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException
   // A DOMException's code is a number.
   if (typeof code === 'string' && code.startsWith('SQLITE_')) return true
-  // An error of the system about a file here, but not that it is gone.
+  // A system call failed on a local file, for another reason than that the file is gone.
   if (syscall !== undefined && code !== 'ENOENT') return true
   return (
     code === 'ENOSPC' ||
@@ -44,14 +44,14 @@ function isLocalTrouble(error: unknown): boolean {
   )
 }
 
-/** Milliseconds until the next attempt: doubling with chance, up to a minute; longer where the service asked for it, up to an hour. */
+/** Milliseconds until the next attempt: doubling, with jitter, up to a minute; up to an hour where the service asks for it. */
 export function backoffMs(attempts: number, error: unknown, chance: Chance): number {
   const ownMs = doublingMs(attempts, delays, () => chance.random())
   const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
   return Math.max(ownMs, Math.min(askedMs, longestAskedMs))
 }
 
-/** No intention that was tried so often ever waits longer than this (ms). */
+/** Upper bound of the wait after so many attempts (ms). */
 export function longestWaitMs(attempts: number): number {
   return attempts === 0 ? longestRestMs : longestAskedMs
 }

@@ -1,16 +1,16 @@
-// Decides when each intention runs: per path in order, several at once, again after failures for as long as it takes.
-// Knows nothing of what running means: it is given a function.
+// The commit queue decides when each intention runs: in order per path, several at once, repeated after failures until it
+// succeeds. The work itself is done by the function `run` of its options.
 //
 //   submitted ─► waiting ─► in line ─► running ─► done
 //                  ▲                      │
-//                  ├─ backoff ◄───────────┤ temporary failure (for ever)
-//                  ├─ held ◄──────────────┤ its content is being written again (until something newer is behind it)
-//                  └─ refused ◄───────────┘ 4xx (until retry, or until something newer comes; a move whose source
-//                                             something newer waits for gives that way: it keeps its content here,
-//                                             and what stands there goes where a folder is wanted)
+//                  ├─ backoff ◄───────────┤ temporary failure (without limit)
+//                  ├─ held ◄──────────────┤ its content is being written again (until a newer job is behind it)
+//                  └─ refused ◄───────────┘ 4xx (until a retry, or a newer job comes; a move whose source a newer job
+//                                             waits for gives the source up: its content comes into the spool, and
+//                                             the document there is deleted if a folder is wanted in its place)
 //
-// `intake` decides what becomes of what was submitted before, `open-jobs` keeps memory and journal alike, `schedule` says
-// who runs next, `attempts` runs it, and `outcomes` says what follows for those that come after it.
+// `intake` merges a new intention with older ones, `open-jobs` keeps memory and journal in step, `schedule` picks the next
+// job, `attempts` runs it, and `outcomes` updates the jobs behind it.
 
 import type { Clock } from '../../world/clock.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -28,13 +28,13 @@ import { Schedule, type PauseReason } from './schedule.ts'
 export interface CommitQueueOptions extends AttemptOptions {
   /** Uploads and deletes under way at once. Default 8. */
   readonly concurrency?: number
-  /** How many of so many should be under way as things are. Default: all. */
+  /** Returns how many jobs, of at most `most`, should run at once at present. Default: `most`. */
   readonly atOnce?: (most: number) => number
   readonly clock: Clock
 }
 
-/** Some ten milliseconds' work. */
-const fulfilledAtOnce = 100
+/** Jobs that `fulfilled` ends in one go: about ten milliseconds of work. */
+const fulfilledPerBatch = 100
 
 export class CommitQueue {
   readonly #options: CommitQueueOptions
@@ -85,24 +85,24 @@ export class CommitQueue {
     return this.#order.at(path)[0]
   }
 
-  /** True where what stands, or arrives, at this path is still to be taken away from there, by another intention than `except`. */
+  /** True where another intention than `except` is still to remove the document that stands, or arrives, at this path. */
   isToBeEmptied(path: string, except?: Intention): boolean {
     return this.#order.at(path).some(({ intention }) => intention !== except && empties(intention, path))
   }
 
-  /** True where what the service has at this path, and below, is of a folder that is still to be removed: nothing newer is there yet. */
+  /** True where this path lies in a folder still to be removed: the service has only old content at it and below. */
   isOfFormerFolder(path: string): boolean {
     return this.#order.hasPruneAbove(path)
   }
 
-  /** True where something is on its way to this path that nothing newer takes away from there. */
+  /** True where a job puts a document at this path, and no newer one removes it from there. */
   isExpected(path: string): boolean {
     const isDecided = ({ intention }: Job): boolean => intention.path === path || empties(intention, path)
     const last = this.#order.at(path).findLast(isDecided)
     return last?.intention.kind === 'put' && last.intention.path === path
   }
 
-  /** Deletes under a folder that were never sent and stand alone for their paths: what one recursive delete may do for all. */
+  /** Deletes under a folder that were never sent, and are alone at their paths: one recursive delete may replace them. */
   untriedDeletes(folder: string): Job[] {
     return this.jobsUnder(folder).filter(
       (job) =>
@@ -114,36 +114,36 @@ export class CommitQueue {
     )
   }
 
-  /** The job that this one waits for, and that does not go on automatically. */
+  /** The held or refused job that this prune waits for, which does not go on automatically; undefined for other kinds. */
   stopperOf(job: Job): Job | undefined {
     return job.intention.kind === 'prune' ? this.#order.stoppedBefore(job) : undefined
   }
 
-  /** Jobs that nobody would ever look at again: there are none, after any event. */
+  /** Jobs that nothing would ever start again. There must be none after any event. */
   starved(): Job[] {
     return this.#schedule.starved()
   }
 
-  /** Takes up the open intentions of an earlier run. */
+  /** Continues with the unfinished intentions of an earlier run. */
   resume(intentions: readonly Intention[]): void {
     for (const intention of intentions) {
       const job = new Job(intention)
       const { isRefused, errorErrno, lastError } = intention
       if (isRefused) job.error = new ErrnoError(errorErrno ?? 'EIO', lastError ?? 'refused by the service')
       const waitMs = intention.notBefore - this.#clock.wall()
-      // A clock that was set meanwhile set none of this: no wait was ever longer than the longest.
+      // A wait longer than the longest means that the clock was set meanwhile: then it is due now.
       if (waitMs > 0 && waitMs <= longestWaitMs(intention.attempts)) job.dueAt = this.#clock.steady() + waitMs
       this.#open.enter(job)
     }
-    // It ended before what was refused had made way.
+    // The earlier run may have ended before refused jobs gave way.
     const refused = [...this.#order.all()].filter(({ intention }) => intention.isRefused)
     for (const job of refused) this.#attempts.yieldToNewer(job)
-    this.#schedule.look()
+    this.#schedule.check()
   }
 
   /**
-   * Journals what is wanted and sends it in its turn. It survives a kill when this returns, a power cut once the journal's
-   * `durable` resolves. Undefined where nothing is left to do.
+   * Journals a change and queues it. It survives a kill once this returns, and a power cut once the journal's `durable`
+   * resolves. Returns undefined where nothing is left to do.
    */
   submit(draft: IntentionDraft): Job | undefined {
     const { journal } = this.#options
@@ -151,7 +151,7 @@ export class CommitQueue {
       this.#schedule.submitted()
       return this.#intake.accept(draft)
     })
-    // Never before the row is there: this may be part of a larger transaction.
+    // Only after the row is committed: this may be part of a larger transaction.
     if (job !== undefined) journal.afterCommit(() => this.#schedule.offer(job))
     return job
   }
@@ -165,7 +165,7 @@ export class CommitQueue {
     return this.#open.mayWithdraw(job)
   }
 
-  /** The job's content is being written again: stops sending it; the next submit for its path takes over. */
+  /** Stops sending the job's content, which is being written again; the next submit for its path takes over. */
   hold(job: Job): void {
     this.#open.hold(job)
   }
@@ -174,74 +174,74 @@ export class CommitQueue {
     this.#open.release(job)
   }
 
-  /** Runs now what waits for its quiet time or backoff, refusals included where asked. Answers how many. */
-  runNow(isMeant: (intention: Intention) => boolean, options?: { refusedToo: boolean }): number {
+  /** Ends the quiet time or backoff of the jobs that match, and retries refused ones where asked. Returns how many. */
+  runNow(matches: (intention: Intention) => boolean, options?: { refusedToo: boolean }): number {
     let count = 0
     for (const job of this.#order.all()) {
       const { intention } = job
-      if (!isMeant(intention) || (intention.isRefused && options?.refusedToo !== true)) continue
+      if (!matches(intention) || (intention.isRefused && options?.refusedToo !== true)) continue
       job.runNow()
       intention.isRefused = false
       count++
     }
-    this.#schedule.look()
+    this.#schedule.check()
     return count
   }
 
-  /** Another document than the one that was to be moved is listed where that stood: a refused move looks, and makes way for it. */
+  /** Called when another document is listed at the source of a refused move: the move checks this, and gives way to it. */
   foundAt(path: string): void {
     const job = this.first(path)
-    if (job === undefined || job.isSourceReplaced || !mayBeAnothers(job.intention, path)) return
+    if (job === undefined || job.isSourceReplaced || !canRecognizeSource(job.intention, path)) return
     job.isSourceReplaced = true
-    this.#schedule.lookSoon()
+    this.#schedule.checkSoon()
   }
 
-  /** It can never be sent as it is: waits for the person, as what the service refuses. */
+  /** Refuses a job that can never be sent as it is: it waits for the user, like one that the service refused. */
   refuse(job: Job, error: unknown): void {
     this.#attempts.refuse(job, error)
   }
 
-  /** Nothing is begun until `goOn` for the same reason, and whoever waits hears of it at once. What is under way ends. */
-  pause(why: PauseReason = 'away'): void {
-    this.#schedule.pause(why)
+  /** Starts no job until `goOn` with the same reason, and wakes the calls that wait for one. Jobs that run end as usual. */
+  pause(reason: PauseReason = 'away'): void {
+    this.#schedule.pause(reason)
   }
 
-  isPausedBy(why: PauseReason): boolean {
-    return this.#schedule.isPausedBy(why)
+  isPausedBy(reason: PauseReason): boolean {
+    return this.#schedule.isPausedBy(reason)
   }
 
-  /** Waiting jobs go on at once, unless there is another reason. */
-  goOn(why: PauseReason = 'away'): void {
-    this.#schedule.goOn(why)
+  /** Runs waiting jobs at once, unless the queue is paused for another reason, too. */
+  goOn(reason: PauseReason = 'away'): void {
+    this.#schedule.goOn(reason)
   }
 
   /**
-   * Begins no job at this path or below it until the function it answers is called: a DELETE of the folder takes all
+   * Starts no job at this path or below it until the returned function is called: a DELETE of the folder deletes all
    * that it finds there.
    */
   keepOut(folder: string): () => void {
     const open = this.#order.close(folder)
     return () => {
       open()
-      this.#schedule.lookSoon()
+      this.#schedule.checkSoon()
     }
   }
 
-  /** Another call did what these jobs are for. Those that are under way by now end by themselves. */
+  /** Ends jobs whose work another call has done. Jobs that run by now are left to end as usual. */
   async fulfilled(jobs: readonly Job[]): Promise<void> {
-    for (let at = 0; at < jobs.length; at += fulfilledAtOnce) {
-      // Between two batches everybody else has a turn.
+    for (let at = 0; at < jobs.length; at += fulfilledPerBatch) {
+      // Other work gets a turn between two batches.
       if (at > 0) await new Promise<void>((resolve) => this.#clock.setImmediate(resolve))
-      const batch = jobs.slice(at, at + fulfilledAtOnce).filter((job) => this.#order.has(job) && job.isIdle)
+      const batch = jobs.slice(at, at + fulfilledPerBatch).filter((job) => this.#order.has(job) && job.isIdle)
       this.#options.journal.transaction(() => {
         for (const job of batch) this.#outcomes.done(job, undefined)
       })
       for (const job of batch) job.announce()
     }
-    this.#schedule.lookSoon()
+    this.#schedule.checkSoon()
   }
 
-  /** Stops: what is under way is cut off and stays journaled. */
+  /** Stops: running attempts are aborted, and their intentions stay journaled. */
   async close(): Promise<void> {
     this.#attempts.close()
     await this.#schedule.close()
@@ -249,10 +249,10 @@ export class CommitQueue {
 }
 
 /**
- * A refused move that was to take a version from this path, of which it can be told whether another stands there.
- * Content of a save that was refused there may have been stored: it has no fingerprint, and is told by its digest.
+ * True for a refused move from this path that can tell its own document there from another: by its fingerprint, or, if a
+ * save there was refused and has none, by the digests of the content sent.
  */
-function mayBeAnothers(
+function canRecognizeSource(
   { isRefused, path, source, sourceFingerprint, sentDigests, keepSource, errorErrno }: Intention,
   at: string,
 ): boolean {

@@ -1,4 +1,4 @@
-// A version nobody here had seen is kept beside ours before ours takes its name.
+// Conflict copies: another client's version, never seen here, is kept under a name of its own before ours takes its name.
 
 import { extname } from 'node:path'
 import { ApiError } from '../../api/errors.ts'
@@ -9,11 +9,11 @@ import { lookUp } from '../remote-lookup.ts'
 import { areSameDocuments, digestOfStored, storedBytes } from '../digest.ts'
 import { cutTo, folderOf, nameMaxBytes, nameOf, pathBelow } from '../../path.ts'
 import type { Timers } from '../../world/clock.ts'
-import { storeAt, toldType } from './store-at.ts'
+import { storeAt, sendableType } from './store-at.ts'
 
 const longestExtensionBytes = 32
 
-/** `report (conflict 2026-11-20 20.45.10 host).pdf`: named after *their* time, so that doing it twice makes one copy. */
+/** `report (conflict 2026-11-20 20.45.10 host).pdf`: the time is of *their* version, so that a repetition makes no second copy. */
 export function conflictName(name: string, modifiedAt: string | undefined, hostName: string): string {
   const ending = extname(name)
   // A longer ending is a part of the name, and may be cut.
@@ -52,7 +52,7 @@ export interface ConflictCopy {
   readonly signal: AbortSignal
 }
 
-/** Copies their version beside ours, by the service itself where it accepts its own URL, else through us. Answers the copy's path. */
+/** Copies their version beside ours: within the service where it accepts its own URL, else through us. Returns the copy's path. */
 export async function keepTheirs(copy: ConflictCopy): Promise<string> {
   const { files, path, theirs, hostName, signal } = copy
   for (let count = 1; ; count++) {
@@ -67,7 +67,7 @@ export async function keepTheirs(copy: ConflictCopy): Promise<string> {
       return target
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error
-      // Most likely this very version, kept by an attempt that did not live to tell.
+      // Most likely this very version, kept by an earlier attempt that was cut off.
       const standing = await lookUp(files, target, { signal })
       if (standing?.kind !== 'file') continue
       if (await areSameDocuments(files, { path: target, file: standing }, { path, file: theirs }, signal))
@@ -83,7 +83,7 @@ async function copyTo(
   const { url } = theirs
   if (url === undefined)
     throw new ErrnoError('EIO', `${path}: the service gave no download URL for the version to be kept`)
-  const type = toldType(theirs.mimetype) ?? mimetype
+  const type = sendableType(theirs.mimetype) ?? mimetype
   const place = { files, timers, path: target, signal }
   try {
     await storeAt(place, type, { kind: 'uri', url })
@@ -98,8 +98,8 @@ async function copyTo(
 }
 
 /**
- * The service does not take this content by `uri` (501: not at all; 403: not from there, or not by this key): the same bytes may still
- * go through us. Where the key may store nothing at all, that is refused next.
+ * True where the service does not accept this content by `uri` (501: never; 403: not from there, or not with this key): the
+ * same bytes may still go through us. If the key may store nothing at all, that upload is refused next.
  */
 export function isUriRefusal(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.method !== 'PUT') return false

@@ -1,8 +1,8 @@
-// How far an upload is, for people who wait.
+// Progress of an upload, shown to people who wait.
 
 import type { Intention } from '../intention.ts'
 
-/** The same chunks; the intention tells how many of their bytes are on their way. */
+/** Passes the chunks on, and counts their bytes in the intention. */
 export async function* countSent(
   intention: Pick<Intention, 'sentBytes'>,
   chunks: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-// Warnings that come in thousands (one per document and attempt, while a service is unwell) are counted, not repeated.
+// A log for warnings that may come in thousands, one per document and attempt, while a service fails: they are counted.
 
 import type { Timer, Timers } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
@@ -8,7 +8,7 @@ const windowMs = 10_000
 export class CountedLog {
   readonly #log: Log
   readonly #timers: Timers
-  /** How many came since the first was logged, by kind. */
+  /** Number of warnings since the one logged, by kind. */
   readonly #repeated = new Map<string, { count: number; timer: Timer }>()
 
   constructor(log: Log, timers: Timers) {
@@ -16,7 +16,7 @@ export class CountedLog {
     this.#timers = timers
   }
 
-  /** Logs the first of a kind; those that follow within ten seconds become one line at their end. */
+  /** Logs the first warning of a kind; those that follow within ten seconds become one line at their end. */
   warn(kind: string, fields: object, message: string): void {
     const repeated = this.#repeated.get(kind)
     if (repeated !== undefined) {

@@ -1,5 +1,5 @@
-// A newer intention meets the older ones for its path: they become one, it takes the place of one, or it stands
-// behind them. All of it belongs to the journal's transaction under way.
+// Intake of new intentions: each is merged with an older one for its path, takes its place, or is queued behind it. All
+// changes belong to the current transaction of the journal.
 
 import { withDigest } from '../digest.ts'
 import { isMergeable, merge, pathsOf, succession, type IntentionDraft } from '../intention.ts'
@@ -29,12 +29,12 @@ export class Intake {
     this.#open = options.open
   }
 
-  /** Undefined where nothing is left to do. */
-  accept(given: IntentionDraft): Job | undefined {
-    const draft = this.#adoptReplacedVersion(given)
+  /** Returns the job for this change; undefined where nothing is left to do. */
+  accept(submitted: IntentionDraft): Job | undefined {
+    const draft = this.#adoptReplacedVersion(submitted)
     this.#releaseHeld(draft)
-    const asked = this.#pruneOf(draft)
-    if (asked !== undefined) return asked
+    const pending = this.#pendingPrune(draft)
+    if (pending !== undefined) return pending
     const older = this.#mergeableWith(draft)
     if (older !== undefined) {
       const merged = merge(older.intention, draft, this.#isExpectedBefore(older))
@@ -44,8 +44,8 @@ export class Intake {
   }
 
   /**
-   * A document that comes to a name which one with its content here was to leave takes the place of the version there:
-   * nothing is left to be taken away, neither waits for the other, and what is wanted at each name is one change.
+   * Lets a put replace the version at its path if a move from there, with its content in the spool, was to delete that:
+   * the move then only uploads, neither job waits for the other, and each name has one change.
    */
   #adoptReplacedVersion(draft: IntentionDraft): IntentionDraft {
     const { kind, path } = draft
@@ -54,8 +54,8 @@ export class Intake {
     const { sourceFingerprint, sentDigests } = leaving.intention
     this.#open.leaveSource(leaving)
     this.#options.journal.intentions.save(leaving.intention)
-    // It may be first at its path now.
-    this.#options.journal.afterCommit(() => this.#options.schedule.lookSoon())
+    // The move may be first at all of its paths now.
+    this.#options.journal.afterCommit(() => this.#options.schedule.checkSoon())
     return {
       ...draft,
       base: draft.base ?? sourceFingerprint,
@@ -63,7 +63,7 @@ export class Intake {
     }
   }
 
-  /** True where it was to take away what stands at this path, and need not if something newer does. */
+  /** True for a move that was to delete the version at this path, and need not if a newer put replaces it. */
   #mayLeave(job: Job, at: string): boolean {
     const { path, source, spool, keepSource, isCopied, isRefused } = job.intention
     const isMove = source === at && path !== at && keepSource !== true
@@ -72,7 +72,7 @@ export class Intake {
     return !this.#order.isOvertakenAbove(job, at)
   }
 
-  /** A job that did not come to its end makes way for the one right behind it. */
+  /** Makes a job that is not done give way to the one right behind it. */
   yieldToNewer(job: Job): void {
     const { intention } = job
     const [first, second] = this.#order.at(intention.path)
@@ -80,7 +80,7 @@ export class Intake {
     if (intention.isRefused) return void this.#yieldRefused(job, second)
     if (this.#order.isOvertakenAbove(job) || !isMergeable(intention) || !isMergeable(second.intention)) return
     const instead = succession(intention, second.intention)
-    // No job may come into another order, also none behind the second.
+    // The order of other jobs must not change, so none may stand behind the second.
     if (instead === undefined || !this.#order.isLast(second, intention.path)) return
     this.#options.journal.transaction(() => {
       this.#open.drop(second)
@@ -90,7 +90,7 @@ export class Intake {
     })
   }
 
-  /** A refused job that would stand in the way of this one for ever makes way at once. Answers what the job goes on as. */
+  /** Makes a refused job that would block this one for ever give way at once. Returns the job as which this one goes on. */
   #pastRefused(job: Job | undefined): Job | undefined {
     let current = job
     for (const path of job === undefined ? [] : pathsOf(job.intention)) {
@@ -102,7 +102,7 @@ export class Intake {
     return current
   }
 
-  /** A refused job makes way whatever stands behind the second: none of those would ever run. Answers what that goes on as. */
+  /** Makes a refused job give way, even if more jobs stand behind the second. Returns the job as which the second goes on. */
   #yieldRefused(job: Job, second: Job): Job | undefined {
     const { path, base } = job.intention
     const instead = succession(job.intention, second.intention)
@@ -115,35 +115,35 @@ export class Intake {
       for (const each of [job, second]) this.#open.supersede(each, successor)
       // A path with other jobs by now is left to them.
       const left = rest.find((draft) => this.#order.at(draft.path).every((at) => at === other))
-      // Wanted since is perhaps that its folder goes, or a document in the place of that: it comes before either.
+      // It keeps the other's place in the order: a newer job may remove its folder, or put a document in the folder's place.
       if (left === undefined) this.#open.drop(other)
       else this.#open.putInPlace(other, left)
       this.#options.say({ kind: 'superseded', intention: job.intention })
       this.#options.say({ kind: 'replaced', intention: second.intention, successor })
       const next = this.#order.at(path)[0]
       if (next !== undefined && next !== successor) this.#open.standOn(next, path, base)
-      this.#options.schedule.lookSoon()
+      this.#options.schedule.checkSoon()
       return successor
     })
   }
 
-  /** A job that is to empty the source of the refused one does so before what was wanted there, or above, since then. */
+  /** True where the draft must take the refused job's older place: it empties that job's source, before newer changes there. */
   #isOlderPlace(job: Job, second: Job, draft: IntentionDraft | undefined): boolean {
     const { path, source = path } = job.intention
     if (source === path || draft === undefined) return false
     if (draft.kind === 'delete') return draft.path === source
     if (draft.source !== source || !this.#order.isOvertakenAbove(job, source)) return false
-    // Unless it waits for something where it goes to.
+    // But not if it has to wait for an older job at or above its target.
     const isAwaited = this.#order.olderAbove(second, draft.path) ?? this.#order.olderPrune(second)
     return isAwaited === undefined
   }
 
-  /** It is not wanted any more. */
+  /** Removes a job that is not wanted any more. */
   cancel(job: Job): void {
     this.#options.journal.transaction(() => this.#succeed(job, undefined))
   }
 
-  /** A document that has come to its source since is another one, and would be moved instead: it gives way there first. */
+  /** True where a newer document has come to the move's source, and would be moved instead: the move must give way there first. */
   #isSourceReplaced({ intention: { path, source } }: Job, [draft]: readonly IntentionDraft[]): boolean {
     return (
       source !== undefined && source !== path && draft?.source === source && this.#order.at(source).length > 1
@@ -151,8 +151,8 @@ export class Intake {
   }
 
   /**
-   * A held job is released where something newer stands behind it: the close it is held for may be long in coming,
-   * and where its document is taken on from there, none comes. An upload that is only to be deleted stops.
+   * Releases held jobs that this change waits for: the close they wait for may come late, or never if their document is
+   * moved on. Stops an upload of a document that this change deletes.
    */
   #releaseHeld(draft: IntentionDraft): void {
     const { journal } = this.#options
@@ -165,20 +165,20 @@ export class Intake {
       journal.afterCommit(() => this.#open.hold(last))
   }
 
-  /** The folder is to go already, and nothing has changed in it since. */
-  #pruneOf({ kind, path }: IntentionDraft): Job | undefined {
+  /** The prune of the same folder that is already queued, if nothing was changed in the folder since. */
+  #pendingPrune({ kind, path }: IntentionDraft): Job | undefined {
     const last = kind === 'prune' ? this.#order.under(path).at(-1) : undefined
     if (last === undefined || !last.isIdle || last.intention.isRefused) return undefined
     return last.intention.kind === 'prune' && last.intention.path === path ? last : undefined
   }
 
-  /** Something is on its way to its path before it, and not to be gone by then. */
+  /** True where the job right before this one puts a document at its path. */
   #isExpectedBefore(job: Job): boolean {
     const jobs = this.#order.at(job.intention.path)
     return jobs[jobs.indexOf(job) - 1]?.intention.kind === 'put'
   }
 
-  /** The last job of this path, if it is idle, wants this path and no other, and nothing of its past must be seen through first. */
+  /** The last job at the draft's path, if the draft may be merged into it: it is idle, for this path only, and not overtaken. */
   #mergeableWith(draft: IntentionDraft): Job | undefined {
     const last = this.#order.at(draft.path).at(-1)
     if (draft.kind === 'prune' || last === undefined || !last.isIdle) return undefined
@@ -186,18 +186,18 @@ export class Intake {
     return last.intention.path === draft.path && isMergeable(last.intention) ? last : undefined
   }
 
-  /** It goes on as this; undefined where nothing is left to do. */
+  /** Replaces a job by a draft (undefined: nothing is left to do). Returns its successor. */
   #succeed(older: Job, draft: IntentionDraft | undefined): Job | undefined {
     const successor = draft === undefined ? undefined : this.#inPlaceOf(older, draft)
     if (successor === undefined) this.#open.drop(older)
     this.#open.supersede(older, successor)
     this.#options.say({ kind: 'superseded', intention: older.intention })
     // A job that stood behind the older one may be first now.
-    this.#options.schedule.lookSoon()
+    this.#options.schedule.checkSoon()
     return successor
   }
 
-  /** A move comes after everything that is still on its way to its source: it keeps no older place but its own. */
+  /** Puts a draft in a job's place; at the end if it has further paths, since a move must come after all changes at its source. */
   #inPlaceOf(older: Job, draft: IntentionDraft): Job {
     const before = pathsOf(older.intention)
     if (pathsOf(draft).every((path) => before.includes(path))) return this.#open.putInPlace(older, draft)

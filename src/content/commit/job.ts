@@ -1,23 +1,24 @@
-// One intention in the commit queue, with its run-time state, and how to wait for it.
+// Jobs of the commit queue, and how to wait for one.
 
 import type { Timer, Timers } from '../../world/clock.ts'
 import { abortable } from '../../abortable.ts'
 import type { Intention } from '../intention.ts'
 
-/** One intention in the queue with its run-time state. */
+/** One intention in the commit queue, with its run-time state. */
 export class Job {
   readonly intention: Intention
+  /** Aborts the attempt under way; undefined while there is none. */
   controller: AbortController | undefined
-  /** Its content is being written: wait for the next submit. */
+  /** Its content is being written: it waits for the next submit. */
   isHeld = false
   isUnreachable = false
-  /** Something newer is wanted under a folder that has the name it came from, or that it was to remove. */
+  /** It is refused, and a newer job needs a folder in place of its source, or changes the folder that it was to remove. */
   blocksFolder = false
-  /** It was refused, and another document than the one it was to move is listed where that stood. */
+  /** It is a refused move, and another document is listed at its source. */
   isSourceReplaced = false
   /** Not before this time (ms of the steady clock). */
   dueAt = 0
-  /** Waits before it is sent for the first time: a quiet time, or a grace. */
+  /** It waits before its first attempt: a quiet time, or a grace (`deferMs`). */
   isDeferred = false
   /** The job that took this one's place. */
   successor: Job | undefined
@@ -39,7 +40,7 @@ export class Job {
     return !this.isRunning && !this.isDone
   }
 
-  /** It rests, or waits for its next attempt, no longer. */
+  /** Ends its wait for the next attempt. */
   runNow(): void {
     this.isDeferred = false
     this.dueAt = 0
@@ -68,8 +69,8 @@ export interface WaitOptions {
 }
 
 /**
- * Waits until the job (or what took its place) is done, met an unreachable service or was held (only where asked), or
- * `timeoutMs` passed. Rejects with the service's refusal, or with the signal's reason: the job goes on in any case.
+ * Waits until the job (or its successor) is done, met an unreachable service or was held (both only where asked), or
+ * `timeoutMs` passed. Rejects with the service's refusal, or with the signal's reason. The job goes on in any case.
  */
 export async function waitForJob(
   timers: Timers,

@@ -1,15 +1,15 @@
-// A call that nobody waits for any more may still be carried out, later than what comes next: a DELETE would take the next
-// version away, a PUT bring back what was deleted since. So whoever gives an attempt up waits for its call, for a while; only
-// then the next attempt looks.
+// The last call of an aborted attempt. The service may still carry it out, after later calls: a DELETE would delete the next
+// version, a PUT bring back a document that was deleted since. So an aborted attempt waits for its call, for a while; only
+// then the next attempt may begin.
 
 import type { Timers } from '../../world/clock.ts'
 
-/** How long a call may go on when its attempt is given up (ms); after that its connection is closed. */
+/** Time that a call gets when its attempt is aborted (ms); then its connection is closed. */
 const graceMs = 5_000
 
 /**
- * The call's outcome. Throws the signal's reason at once where the call has not begun, and where it `isHarmless`: nothing can
- * come of it any more.
+ * Resolves with the call's result, also when the signal aborts meanwhile. Throws the signal's reason at once if the call has not
+ * begun, or `isHarmless`: then it can have no effect any more.
  */
 export async function untilAnswered<T>(
   timers: Timers,
@@ -20,15 +20,15 @@ export async function untilAnswered<T>(
   signal.throwIfAborted()
   const cut = new AbortController()
   let timer: ReturnType<Timers['setTimeout']> | undefined
-  const givenUp = (): void => {
+  const onAbort = (): void => {
     if (isHarmless()) cut.abort(signal.reason)
     else timer = timers.setTimeout(() => cut.abort(signal.reason), graceMs)
   }
-  signal.addEventListener('abort', givenUp, { once: true })
+  signal.addEventListener('abort', onAbort, { once: true })
   try {
     return await call(cut.signal)
   } finally {
-    signal.removeEventListener('abort', givenUp)
+    signal.removeEventListener('abort', onAbort)
     timers.clear(timer)
   }
 }

@@ -1,5 +1,5 @@
-// The unfinished jobs, in memory as in the journal: each change here belongs to the journal's transaction under way, and is
-// undone where that fails.
+// The unfinished jobs, in memory and in the journal. Each change here belongs to the current transaction of the journal, and
+// is undone in memory if that fails.
 
 import type { Clock } from '../../world/clock.ts'
 import { intend, isDoubtful, pathsOf, type IntentionDraft } from '../intention.ts'
@@ -28,57 +28,57 @@ export class OpenJobs {
     this.#schedule = schedule
   }
 
-  /** A new job for what is wanted, behind everything else. */
+  /** Journals a draft as a new job, behind all others. */
   journaled(draft: IntentionDraft): Job {
     const job = this.#jobOf(this.#journal.intentions.nextId(), draft)
     this.enter(job)
     return job
   }
 
-  /** A job whose row is there. */
+  /** Adds a job whose row is in the journal. */
   enter(job: Job): void {
-    this.follow(this.#order.add(job))
-    this.follow(this.#schedule.setWaiting(job, true))
+    this.undoOnRollback(this.#order.add(job))
+    this.undoOnRollback(this.#schedule.setWaiting(job, true))
   }
 
-  /** A new job with the id, and in the place, of another. */
+  /** Replaces a job by a new one with the same id, and so the same place in the order. */
   putInPlace(place: Job, draft: IntentionDraft): Job {
     this.#ended(place)
     const job = this.#jobOf(place.intention.id, draft)
-    this.follow(this.#order.replace(place, job))
-    this.follow(this.#schedule.setWaiting(place, false))
-    this.follow(this.#schedule.setWaiting(job, true))
+    this.undoOnRollback(this.#order.replace(place, job))
+    this.undoOnRollback(this.#schedule.setWaiting(place, false))
+    this.undoOnRollback(this.#schedule.setWaiting(job, true))
     return job
   }
 
   drop(job: Job): void {
     this.#ended(job)
     this.#journal.intentions.remove(job.intention.id)
-    this.follow(this.#order.remove(job))
-    this.follow(this.#schedule.setWaiting(job, false))
+    this.undoOnRollback(this.#order.remove(job))
+    this.undoOnRollback(this.#schedule.setWaiting(job, false))
   }
 
-  /** It finds this version at the path, where nothing is known to have come there: that one was seen here. */
+  /** Makes this version, which was seen here, the one that the job expects at the path, if it expects none yet. */
   standOn({ intention }: Job, path: string, fingerprint: string | undefined): void {
     const { base, sourceFingerprint } = intention
-    this.follow(() => Object.assign(intention, { base, sourceFingerprint }))
+    this.undoOnRollback(() => Object.assign(intention, { base, sourceFingerprint }))
     if (intention.path === path) intention.base ??= fingerprint
     else intention.sourceFingerprint ??= fingerprint
     this.#journal.intentions.save(intention)
   }
 
-  /** It takes nothing away any more: what stands at its source is for what is newer there. The caller saves its row. */
+  /** Makes a move leave its source to newer jobs, so that it deletes nothing there. The caller saves its row. */
   leaveSource(job: Job): void {
     const { intention } = job
     const { source, sourceFingerprint } = intention
     if (source === undefined) return
     this.#journal.ended.ended([source], undefined)
-    if (source !== intention.path) this.follow(this.#order.leave(job, source))
-    this.follow(() => Object.assign(intention, { source, sourceFingerprint }))
+    if (source !== intention.path) this.undoOnRollback(this.#order.leave(job, source))
+    this.undoOnRollback(() => Object.assign(intention, { source, sourceFingerprint }))
     Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
   }
 
-  /** A call that waits for the one waits for the other; undefined: there is nothing left to wait for. */
+  /** Makes calls that wait for the job wait for its successor; undefined: the job is done. */
   supersede(job: Job, successor: Job | undefined): void {
     this.#journal.afterCommit(() => {
       job.successor = successor
@@ -88,29 +88,29 @@ export class OpenJobs {
   }
 
   /**
-   * Takes an idle job back as if it had never been asked for. False when it is under way or may have been stored; also where an
-   * earlier change may have left something at its path, unless the caller sees to those `sentDigests`.
+   * Removes an idle job as if it had never been submitted. False if it is running or may have been stored; also if an earlier
+   * change may have left something at its path, unless the caller takes care of its `sentDigests` (`seesToDoubts`).
    */
-  withdraw(job: Job, how: { seesToDoubts?: boolean } = {}): boolean {
-    if (!this.mayWithdraw(job, how)) return false
+  withdraw(job: Job, options: { seesToDoubts?: boolean } = {}): boolean {
+    if (!this.mayWithdraw(job, options)) return false
     this.#journal.transaction(() => this.drop(job))
     this.supersede(job, undefined)
-    this.#schedule.lookSoon()
+    this.#schedule.checkSoon()
     return true
   }
 
-  /** The answer that `withdraw` would give now. */
+  /** True where `withdraw` would succeed now. */
   mayWithdraw(job: Job, { seesToDoubts = false }: { seesToDoubts?: boolean } = {}): boolean {
     const { intention } = job
     if (intention.sentDigests.length > 0 && !seesToDoubts) return false
-    // The answer to a delete that was tried may have been lost.
+    // A delete that was tried may have been carried out, its answer lost.
     if (intention.kind === 'delete' && intention.attempts > 0) return false
     if (!this.#order.has(job) || !job.isIdle || this.#mayBeStored(job)) return false
-    // A job that waits behind it was meant to find its work done.
+    // A job that waits behind it expects its work to be done.
     return this.#order.isLast(job)
   }
 
-  /** The job's content is being written again: stops sending it; the next submit for its path takes over. */
+  /** Stops sending the job's content, which is being written again; the next submit for its path takes over. */
   hold(job: Job): void {
     job.isHeld = true
     job.controller?.abort(new DOMException('its content is being written again', 'AbortError'))
@@ -120,19 +120,19 @@ export class OpenJobs {
   release(job: Job): void {
     if (!job.isHeld) return
     job.isHeld = false
-    this.#schedule.lookSoon()
+    this.#schedule.checkSoon()
   }
 
-  /** Memory has followed the journal: should the transaction fail, it goes back. */
-  follow(undo: () => void): void {
+  /** Registers how a change in memory is undone if the transaction fails. */
+  undoOnRollback(undo: () => void): void {
     this.#journal.onRollback(undo)
   }
 
-  /** A job behind something older at a path of its own was never under way, also not in an earlier run. */
+  /** True where the service may have the change. A job behind an older one at any of its paths never ran, nor in an earlier run. */
   #mayBeStored(job: Job): boolean {
     const { intention } = job
-    const hadItsTurn = pathsOf(intention).every((path) => this.#order.at(path)[0] === job)
-    return hadItsTurn && (isDoubtful(intention) || intention.isCopied)
+    const isFirst = pathsOf(intention).every((path) => this.#order.at(path)[0] === job)
+    return isFirst && (isDoubtful(intention) || intention.isCopied)
   }
 
   #ended({ intention }: Job): void {

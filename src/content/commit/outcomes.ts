@@ -1,5 +1,5 @@
-// Outcomes of an intention that the service agreed to, in whole or in part: later ones for its path stand on that.
-// The rows of an outcome and its event are one transaction. A refusal is none of them: `attempts.ts`.
+// Outcomes of an intention that the service has carried out, in whole or in part, and what follows for later ones at its path.
+// The rows of an outcome and its event are one transaction. Refusals are in `attempts.ts`.
 
 import type { RemoteFile } from '../../api/types.ts'
 import { withDigest } from '../digest.ts'
@@ -27,7 +27,7 @@ export class Outcomes {
     this.#options = options
   }
 
-  /** The service has what this job is for; `record` is what stands at its path (undefined for a delete). */
+  /** Ends a job that the service has carried out; `record` is the document now at its path (undefined for a delete). */
   done(job: Job, record: RemoteFile | undefined): void {
     const { journal, open } = this.#options
     const { intention } = job
@@ -39,25 +39,25 @@ export class Outcomes {
     })
   }
 
-  /** Its only work left is to put the newer content over what was just stored. */
+  /** Keeps a job whose content was written to while it was stored: it is left to put the newer content over that. */
   contentSuperseded(job: Job, record: RemoteFile | undefined): void {
     const { open } = this.#options
     const { intention } = job
     this.#stored(intention, () => {
       this.#options.say({ kind: 'contentSuperseded', intention, record })
       const stored = { ...intention }
-      open.follow(() => Object.assign(intention, stored))
+      open.undoOnRollback(() => Object.assign(intention, stored))
       Object.assign(intention, { isCopied: false, movedForeignVersion: false })
       open.leaveSource(job)
-      // It is itself the first of those that stand on it now.
+      // The job itself is the first whose base changes.
       this.#rebase(stored, record)
     })
   }
 
-  /** The service has it. Where the journal cannot say so, what is found there next time is our own. */
-  #stored(intention: Intention, journaled: () => void): void {
+  /** Journals that the service has stored it. If that fails, the intention notes that a document found there may be our own. */
+  #stored(intention: Intention, change: () => void): void {
     try {
-      this.#options.journal.transaction(journaled)
+      this.#options.journal.transaction(change)
     } catch (error) {
       intention.isOutcomeUnknown = true
       if (intention.digest !== undefined)
@@ -67,8 +67,8 @@ export class Outcomes {
   }
 
   /**
-   * It takes nothing away any more, and waits as it did: what stands at its source is for what is newer there.
-   * `isSourceLeft`: that is still to be taken away.
+   * Gives a move its content from the spool, and makes it leave its source to newer jobs; it goes on waiting.
+   * `isSourceLeft`: it keeps its source, which it still has to delete.
    */
   moveDetached(job: Job, content: CarriedContent, { isSourceLeft }: { isSourceLeft: boolean }): void {
     const { journal, open, schedule } = this.#options
@@ -76,19 +76,19 @@ export class Outcomes {
     const { spool, size, digest, isRefused } = intention
     const left = isSourceLeft ? undefined : intention.source
     journal.transaction(() => {
-      open.follow(() => Object.assign(intention, { spool, size, digest, isRefused }))
+      open.undoOnRollback(() => Object.assign(intention, { spool, size, digest, isRefused }))
       Object.assign(intention, content)
       if (!isSourceLeft) open.leaveSource(job)
-      // Of a proven intention only the source was left.
+      // Its content is at its path already, so the refusal concerned only the source.
       if (intention.isCopied) intention.isRefused = false
       journal.intentions.save(intention)
       this.#options.say({ kind: 'moveDetached', intention, left })
-      // A job that waited at its source may go before this attempt has come to its end.
-      journal.afterCommit(() => schedule.lookSoon())
+      // A job that waits at its source may run before this attempt has ended.
+      journal.afterCommit(() => schedule.checkSoon())
     })
   }
 
-  /** Later intentions for this path now stand on what was just stored. */
+  /** Makes the version just stored the base of later intentions at this path. */
   #rebase(
     { path, movedForeignVersion = false, sourceFingerprint: known }: Intention,
     record: RemoteFile | undefined,
@@ -97,8 +97,8 @@ export class Outcomes {
     const fingerprint = record === undefined ? undefined : fingerprintOf(record)
     for (const { intention } of order.at(path)) {
       const { base, sourceFingerprint } = intention
-      open.follow(() => Object.assign(intention, { base, sourceFingerprint }))
-      // Content saved over it, there or elsewhere, was made of the version that was known: theirs is kept beside it.
+      open.undoOnRollback(() => Object.assign(intention, { base, sourceFingerprint }))
+      // Content saved later was made from the version known here, so another client's version must not become its base.
       const seen = movedForeignVersion ? known : fingerprint
       if (intention.path === path) intention.base = seen
       else if (intention.spool !== undefined) intention.sourceFingerprint = seen

@@ -1,5 +1,5 @@
-// Whose is what stands at a path in the service: this very content, a version that may be replaced, a copy our own attempt left
-// behind, or a version that nobody here has seen.
+// Ownership of the document that stands at a path in the service: this very content, a version that may be replaced, a copy
+// that our own attempt left behind, or another client's version, never seen here.
 
 import type { Files, RemoteFile } from '../../api/types.ts'
 import {
@@ -22,8 +22,8 @@ export interface OwnershipOptions {
 }
 
 /**
- * Content of an upload that was sent in full, and found its name taken (409): bytes of this digest, or a `copy` of
- * the source. A balancer or gateway that repeats a request gets this answer for what the first one has stored.
+ * Content of an upload that was sent in full and answered with 409 (name taken): bytes of this digest, or a `copy` of the
+ * source. It may be stored all the same: a gateway that repeats a request gets this answer once the first one succeeded.
  */
 export type NameTakenBy = Digest | 'copy'
 
@@ -34,7 +34,7 @@ export class Ownership {
     this.#options = options
   }
 
-  /** Judges the version that stands there: this very content, one that may be replaced, or one that nobody here has seen. */
+  /** Classifies the version that stands there: the intention's own content, one that may be replaced, or another client's. */
   async classifyRemote(
     intention: Intention,
     standing: RemoteFile,
@@ -47,28 +47,28 @@ export class Ownership {
     const { files, spool } = this.#options
     const content = hasContent(spool, intention) ? contentOf(spool, intention, intention.spool) : undefined
     const size = intention.digest?.size ?? content?.size
-    const mayBe = (other: number): boolean => standing.size === undefined || standing.size === other
+    const fits = (other: number): boolean => standing.size === undefined || standing.size === other
     // A version with these very bytes, whichever client stored it, needs no copy beside ours.
-    const mayBeThis = size !== undefined && mayBe(size)
+    const mayBeThis = size !== undefined && fits(size)
     const mayBePart = size !== undefined && isDoubtful(intention) && (standing.size ?? 0) < size
-    const mayBeSent = sent !== undefined && mayBe(sent.size)
-    if (!mayBeThis && !mayBePart && !mayBeSent && !intention.sentDigests.some(({ size }) => mayBe(size)))
+    const mayBeSent = sent !== undefined && fits(sent.size)
+    if (!mayBeThis && !mayBePart && !mayBeSent && !intention.sentDigests.some(({ size }) => fits(size)))
       return 'theirs'
     const found = await digestOfStored(files, intention.path, standing, signal)
     if (sent !== undefined && isSameDigest(found, sent)) return 'done'
     const wanted = intention.digest ?? (content === undefined ? undefined : await digestOf(content.stream()))
     if (mayBeThis && wanted !== undefined && isSameDigest(found, wanted)) return 'done'
     if (intention.sentDigests.some((sent) => isSameDigest(found, sent))) return 'replaceable'
-    // Less was stored than was sent, and nobody lived to tell.
+    // An attempt that was cut off may have stored only the first part of the content.
     if (!mayBePart || content === undefined) return 'theirs'
     const part = await digestOf(firstBytes(content.stream(), found.size))
     return isSameDigest(found, part) ? 'replaceable' : 'theirs'
   }
 
   /**
-   * A copy within the service whose answer was lost, or that was seen through and forgotten in a power cut: it stands there. Where
-   * the source is gone, or another client's version by now, nothing is left to compare it with but its length; to call it done
-   * destroys nothing, and to make it anew from what is at the source would be to move another document.
+   * True where a copy within the service was made, but its answer or its journal row was lost. Where the source is gone, or is
+   * another client's version by now, only the length can be compared. Taking the copy as done then destroys nothing, while
+   * repeating it would move another document.
    */
   async isCopied(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
     const { path, source, sourceFingerprint, spool, size } = intention
@@ -83,7 +83,7 @@ export class Ownership {
     return areSameDocuments(files, { path: source, file: original }, { path, file: standing }, signal)
   }
 
-  /** A move cut off before it was proven left its own copy behind: that is no version of anybody else. */
+  /** True where the document is the copy of a move that was cut off before it was proven: no other client's version. */
   async isCopyOfSource(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
     if (!intention.isOutcomeUnknown || intention.spool !== undefined) return false
     return this.#isLikeSource(intention, standing, signal)
@@ -101,7 +101,7 @@ export class Ownership {
     return areSameDocuments(files, { path: source, file: original }, { path, file: standing }, signal)
   }
 
-  /** True for content that an earlier attempt sent there without an answer. */
+  /** True where the document has content that an earlier attempt sent without getting an answer. */
   async wasSent(
     { sentDigests }: Intention,
     path: string,
@@ -113,7 +113,7 @@ export class Ownership {
     return sentDigests.some((sent) => isSameDigest(found, sent))
   }
 
-  /** The very bytes that were moved: whoever stored them there, nothing is lost with them. */
+  /** True where the document at the source has the same bytes as the one at the target, so that it may be deleted. */
   async isAtTarget(
     intention: Intention,
     source: string,

@@ -1,16 +1,15 @@
-// Which unfinished jobs concern which paths, and in what order they came. Knows nothing of time: a job that is first may
-// still have to wait.
+// The order of unfinished jobs per path. Knows nothing of time: a job that is first may still have to wait.
 
 import { foldersAbove, isAtOrUnder } from '../../path.ts'
 import { concerns, pathsOf } from '../intention.ts'
 import type { Job } from './job.ts'
 
 export class PathOrder {
-  /** By id, oldest first. */
+  /** All unfinished jobs by id, oldest first. */
   readonly #jobs = new Map<number, Job>()
   readonly #byPath = new Map<string, Job[]>()
   readonly #prunes = new Set<Job>()
-  /** Folders that the service is removing, with how often that was asked for. */
+  /** Folders in which no job may run, because the service is deleting them, with the number of such deletes. */
   readonly #closed = new Map<string, number>()
 
   /** Oldest first. */
@@ -32,18 +31,18 @@ export class PathOrder {
     return [...this.#jobs.values()].filter(({ intention }) => concerns(intention, path))
   }
 
-  /** Answers what undoes it, as do the other changes below. */
+  /** Returns a function that undoes it, as do the other changes below. */
   add(job: Job): () => void {
-    const undo = this.#remembered(job)
+    const undo = this.#snapshot(job)
     this.#jobs.set(job.intention.id, job)
     if (job.intention.kind === 'prune') this.#prunes.add(job)
     for (const path of pathsOf(job.intention)) this.#append(job, path)
     return undo
   }
 
-  /** A job takes the place, and has the id, of another in every order: what was to wait for that one waits for it. */
+  /** Puts a job in the place of another, whose id it has: jobs that were to wait for that one wait for it. */
   replace(place: Job, job: Job): () => void {
-    const undo = this.#remembered(place, job)
+    const undo = this.#snapshot(place, job)
     this.#jobs.set(job.intention.id, job)
     const paths = pathsOf(job.intention)
     for (const path of paths) {
@@ -56,14 +55,14 @@ export class PathOrder {
   }
 
   remove(job: Job): () => void {
-    const undo = this.#remembered(job)
+    const undo = this.#snapshot(job)
     this.#jobs.delete(job.intention.id)
     this.#prunes.delete(job)
     for (const path of pathsOf(job.intention)) this.leave(job, path)
     return undo
   }
 
-  /** The job no longer concerns this path. */
+  /** Removes the job from the order of this path. */
   leave(job: Job, path: string): () => void {
     const jobs = this.#byPath.get(path) ?? []
     const rest = jobs.filter((other) => other !== job)
@@ -72,7 +71,7 @@ export class PathOrder {
     return () => void this.#byPath.set(path, jobs)
   }
 
-  /** True when nothing older concerns the same paths. */
+  /** True where no older job concerns its paths. */
   isFirst(job: Job): boolean {
     const { intention } = job
     const paths = pathsOf(intention)
@@ -88,7 +87,7 @@ export class PathOrder {
     return true
   }
 
-  /** Keeps jobs at this path and below it from being first, until the function it answers is called. */
+  /** Keeps jobs at this path and below it from being first, until the returned function is called. */
   close(folder: string): () => void {
     this.#closed.set(folder, (this.#closed.get(folder) ?? 0) + 1)
     return () => {
@@ -103,7 +102,7 @@ export class PathOrder {
     return this.#closed.has(path) || foldersAbove(path).some((folder) => this.#closed.has(folder))
   }
 
-  /** True when nothing waits for it, but perhaps at `except`. */
+  /** True where no job waits for it, except perhaps at the path `except`. */
   isLast(job: Job, except?: string): boolean {
     const { intention } = job
     if (!pathsOf(intention).every((path) => path === except || this.at(path).at(-1) === job)) return false
@@ -113,7 +112,7 @@ export class PathOrder {
     return true
   }
 
-  /** True where something newer wants a folder above this path away, or a document in its place: what is newer still comes after that. */
+  /** True where a newer job removes a folder above this path, or puts a document in its place: even newer ones come after that. */
   isOvertakenAbove({ intention }: Job, path: string = intention.path): boolean {
     const { id } = intention
     const isNewer = (job: Job): boolean => job.intention.id > id
@@ -122,7 +121,7 @@ export class PathOrder {
     return foldersAbove(path).some((folder) => this.at(folder).some(isNewer))
   }
 
-  /** An older job for a document that stood where this path has a folder now: it has to be gone first. */
+  /** An older job for a document at a path that must be a folder for this job: the document has to be gone first. */
   olderAbove(job: Job, path: string): Job | undefined {
     for (const folder of foldersAbove(path)) {
       const above = this.at(folder)[0]
@@ -131,20 +130,20 @@ export class PathOrder {
     return undefined
   }
 
-  /** An older removal of a folder that this job changes something in. */
+  /** An older prune of a folder in which this job changes something. */
   olderPrune({ intention }: Job): Job | undefined {
     for (const prune of this.#prunes)
       if (prune.intention.id < intention.id && concerns(intention, prune.intention.path)) return prune
     return undefined
   }
 
-  /** True where a folder that stood at this path, or above it, is still to be removed. */
+  /** True where a prune of a folder at this path, or above it, is still to be done. */
   hasPruneAbove(path: string): boolean {
     for (const { intention } of this.#prunes) if (isAtOrUnder(path, intention.path)) return true
     return false
   }
 
-  /** Refused jobs that keep this removal of a folder waiting. */
+  /** Refused jobs that this prune waits for. */
   *refusedBefore(prune: Job): Iterable<Job> {
     for (const job of this.#jobs.values()) {
       if (job === prune) return
@@ -153,8 +152,8 @@ export class PathOrder {
   }
 
   /**
-   * The job that keeps this removal of a folder waiting until a person or a program is done with it: it is refused,
-   * or being written.
+   * The job that this prune waits for and that does not go on automatically: it is refused and waits for the user, or
+   * held while a program writes its content.
    */
   stoppedBefore(prune: Job): Job | undefined {
     for (const job of this.#jobs.values()) {
@@ -165,8 +164,8 @@ export class PathOrder {
     return undefined
   }
 
-  /** How everything about these jobs is now, to be put back. */
-  #remembered(...jobs: readonly Job[]): () => void {
+  /** Returns a function that puts back the present state of these jobs. */
+  #snapshot(...jobs: readonly Job[]): () => void {
     const ids = new Set(jobs.map(({ intention }) => intention.id))
     const before = [...ids].map((id) => this.#jobs.get(id))
     const prunes = jobs.filter((job) => this.#prunes.has(job))

@@ -1,4 +1,4 @@
-// Questions of commit/ to the code that knows names and nodes. A fact that needs no answer is told as an event (`queue-event.ts`).
+// Questions of commit/ to the layer above, which knows names and nodes. A fact that needs no answer is an event (`queue-event.ts`).
 
 import type { Mimetype } from '../../api/mimetypes.ts'
 import type { ReadableContent } from '../../api/readable-content.ts'
@@ -6,16 +6,16 @@ import type { CarriedContent, Intention } from '../intention.ts'
 import type { Going } from '../undo/record.ts'
 
 /**
- * All that commit/ asks of the layer above, handed in where the parts are put together. A question is for what an attempt cannot
- * go on without: it waits for the answer, and fails with it. Whatever needs no answer is an event.
+ * All calls from commit/ to the layer above, passed in where the parts are put together (`fs/assemble.ts`). An attempt waits for
+ * the answer, and fails if the call does.
  */
 export interface Questions {
   /**
-   * The version at `path` is about to be destroyed: whoever still needs its bytes takes them before this resolves. `going`: for good,
-   * and not because they are at another path by now.
+   * Called before the version at `path` is destroyed: nodes that still need its bytes fetch them before this resolves. `going`: it
+   * goes for good, and has not moved to another path.
    */
   preserve(path: string, signal: AbortSignal, going?: Going): Promise<void>
-  /** Brings here what a refused move was to take away, and hands it to `take` while it stays as it is. */
+  /** Brings the content at a move's source into the spool, and calls `take` with it while that is unchanged. */
   materialize(
     intention: Intention,
     take: (content: CarriedContent) => void,
@@ -23,6 +23,6 @@ export interface Questions {
   ): Promise<void>
   /** The mimetype for a document of this name, by its content where the name does not decide. Throws EOPNOTSUPP. */
   mimetypeOf(path: string, content: ReadableContent): Promise<Mimetype>
-  /** The errno name that callers are told of an error. */
+  /** The errno name that callers get for an error. */
   errnoOf(error: unknown): string
 }

@@ -1,19 +1,19 @@
-// Events of the queue, and of the committer it runs, about an intention: a listener decides what follows, and answers
-// nothing. Questions that need an answer are in `questions.ts`.
+// Events of the queue, and of the committer it runs, about an intention. A listener decides what follows, and returns
+// nothing. Calls that need an answer are in `questions.ts`.
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Intention } from '../intention.ts'
 import type { Job } from './job.ts'
 
 /**
- * - `done`: the service agrees; `record` is what stands at the path now (undefined for a delete).
+ * - `done`: the service has the change; `record` is the document now at the path (undefined for a delete).
  * - `contentSuperseded`: the service has an older state of content that is being written again; the intention stays.
  * - `superseded`: a newer intention took its place.
- * - `replaced`: it goes on as another: whoever waits for it, or carries its content, follows.
- * - `refused`: the service said no for good; the intention stays until somebody retries, or something newer comes.
- * - `conflictKept`: another client's version stood in the way, and is kept at `copy`.
- * - `standsOn`: its base is another version now: one put back, kept beside, or found to be of a save from here.
- * - `moveDetached`: a refused move keeps its content here now, if there is any; what stands at its source (`left`) is for what is newer there.
+ * - `replaced`: it goes on as `successor`, which gets its waiting calls and its content.
+ * - `refused`: the service refused it for good; the intention stays until a retry, or until a newer one comes.
+ * - `conflictKept`: another client's version stood at the path, and is kept at `copy`.
+ * - `standsOn`: its base is another version now: one put back, kept beside, or found to be a save from here.
+ * - `moveDetached`: a refused move has its content in the spool now, if there is any, and leaves its source (`left`) to newer jobs.
  */
 export type QueueEvent =
   | { readonly kind: 'done'; readonly intention: Intention; readonly record: RemoteFile | undefined }

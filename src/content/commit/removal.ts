@@ -1,4 +1,4 @@
-// Takes documents away in the service, and never one that nobody here has seen.
+// Deletes documents in the service, but never another client's version that was not seen here.
 
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -13,7 +13,7 @@ import { untilAnswered } from './last-call.ts'
 import type { Questions } from './questions.ts'
 import type { Ownership } from './ownership.ts'
 
-/** A renamed folder that holds documents for longer than this got them from another client. */
+/** A renamed folder that still has documents after this time got them from another client (ms). */
 const pruneLagMs = 5_000
 
 export interface RemovalOptions {
@@ -28,24 +28,24 @@ export class Removal {
   readonly #options: RemovalOptions
   readonly #ownership: Ownership
 
-  constructor(options: RemovalOptions, whose: Ownership) {
+  constructor(options: RemovalOptions, ownership: Ownership) {
     this.#options = options
-    this.#ownership = whose
+    this.#ownership = ownership
   }
 
-  /** The version at the path goes: whoever still needs its bytes takes them first. */
+  /** Deletes the version at the path, after nodes that still need its bytes have fetched them. */
   async version(path: string, signal: AbortSignal, going?: Going): Promise<void> {
     await this.#options.ask.preserve(path, signal, going)
     await this.preserved(path, signal)
   }
 
-  /** The version at the path goes: nobody else needs its bytes. */
+  /** Deletes the version at the path, whose bytes no node needs any more. */
   async preserved(path: string, signal: AbortSignal): Promise<void> {
     await this.#options.reader.forget(path)
     await this.#delete(path, signal)
   }
 
-  /** A source that somebody changed meanwhile is a version nobody here had seen: it stays. */
+  /** Deletes the source of a move. A source that another client changed meanwhile was not seen here, and stays. */
   async source(
     intention: Intention,
     source: string,
@@ -70,27 +70,27 @@ export class Removal {
     await this.version(source, signal)
   }
 
-  /** True if the document at its source is another than the one that a refused move was to take from there. */
+  /** True if the document at a refused move's source is another than the one to be moved. */
   async isSourceReplaced(intention: Intention, signal: AbortSignal): Promise<boolean> {
     const { source, sourceFingerprint: expected } = intention
     if (source === undefined) return false
     const standing = await lookUp(this.#options.files, source, { signal })
     if (standing?.kind !== 'file') return standing !== undefined
     if (expected !== undefined && mayBe(standing, expected)) return false
-    // Where nothing is known of it, the service said that nothing is there.
+    // Without a known version or content, the move was refused because nothing was there: any document is another one.
     if (!(await this.#ownership.wasSent(intention, source, standing, signal))) return true
-    // Its bytes are not read again at the next listing.
+    // With the fingerprint known, the next listing need not have its bytes read again.
     intention.sourceFingerprint = fingerprintOf(standing)
     return false
   }
 
-  /** A delete was decided by a listing that may be old by now: it does not hit a version nobody here has seen. */
+  /** Carries out a delete. It was decided by a listing that may be old by now, so a version never seen here stays. */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, base, sentDigests } = intention
     const standing = await lookUp(this.#options.files, path, { signal })
     if (standing === undefined) return
     const isKnown = base !== undefined || sentDigests.length > 0
-    // Also where none is known to stand: the service's delete of a folder takes all that is in it.
+    // A folder stays even if no version is known: the service would delete everything in it.
     if (standing.kind === 'folder' || (isKnown && (await this.#isTheirs(intention, standing, signal)))) {
       this.#options.log.warn(
         { path },
@@ -98,19 +98,19 @@ export class Removal {
       )
       return
     }
-    // The version that goes, also where it is a save of ours that nobody knew to be stored: a listing that lags still shows it.
+    // The deleted version is noted, even if it is a save of ours not known to be stored: a listing that lags may still show it.
     const fingerprint = fingerprintOf(standing)
     intention.base = fingerprint
     await this.version(path, signal, { path, how: 'deleted', fingerprint })
   }
 
   async #isTheirs(intention: Intention, standing: RemoteFile, signal: AbortSignal): Promise<boolean> {
-    // A record that told less than this one does not make it another version: nobody could delete it.
+    // The base may come from a record with fewer fields: that makes this no other version, or it could never be deleted.
     if (intention.base !== undefined && mayBe(standing, intention.base)) return false
     return (await this.#ownership.classifyRemote(intention, standing, signal)) === 'theirs'
   }
 
-  /** A DELETE of it was only accepted, by an upload that went out together with it: waits until that has been carried out. */
+  /** Waits until a DELETE that was sent together with an upload, and only accepted, has been carried out. */
   async carriedOut(path: string, accepted: unknown, signal: AbortSignal): Promise<void> {
     const { files, timers } = this.#options
     await checkGone(files, path, accepted, { signal, timers })
@@ -119,17 +119,17 @@ export class Removal {
   async #delete(path: string, signal: AbortSignal): Promise<void> {
     const { files, timers } = this.#options
     try {
-      // Once: what comes after that has not looked at what stands there by then.
+      // One attempt only: a repetition would not have checked which version stands there by then.
       await untilAnswered(timers, signal, (cut) => files.delete(path, { signal: cut, attempts: 1 }))
     } catch (error) {
       await checkGone(files, path, error, { signal, timers })
     }
   }
 
-  /** The folder at the path goes, if nothing but empty folders is left in it. */
+  /** Deletes the folder at the path, if it contains only empty folders. */
   async emptied({ path, triedForMs }: Intention, signal: AbortSignal): Promise<void> {
     const found = await lookUp(this.#options.files, path, { signal })
-    // It went with its last document; what another client stores there by now is not shown yet, and stays.
+    // The service removed it with its last document.
     if (found === undefined) return
     if (await this.#holdsFiles(path, found, signal)) {
       // A document that was just moved away may still be shown for a moment.
@@ -146,7 +146,7 @@ export class Removal {
 
   async #holdsFiles(path: string, found: RemoteFile | FolderListing, signal: AbortSignal): Promise<boolean> {
     if (found.kind === 'file') return true
-    // A listing may lag behind what was just moved away: each name is asked for itself.
+    // The listing may still show documents that were just moved away, so each name is looked up.
     for (const { name } of found.entries) {
       const inside = `${path}/${name}`
       const child = await lookUp(this.#options.files, inside, { signal })

@@ -1,5 +1,5 @@
-// The version that a save takes the place of. It lies aside before it is deleted, and is put back where the service then refuses
-// the save: for everybody else the document would be gone.
+// The version that a save replaces. It is kept as a backup here before it is deleted, and put back if the service then refuses
+// the save: for all other clients the document would be gone.
 
 import { ApiError } from '../../api/errors.ts'
 import type { RemoteFile } from '../../api/types.ts'
@@ -7,10 +7,10 @@ import { withDigest } from '../digest.ts'
 import { fingerprintOf, versionOf } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
 import { backupOf } from '../read/backup-blocks.ts'
-import { whole } from '../remote-lookup.ts'
+import { completeRecord } from '../remote-lookup.ts'
 import type { SpoolFile } from '../spool/spool-file.ts'
 import { isWorthRetrying } from './backoff.ts'
-import { storeAt, toldType } from './store-at.ts'
+import { storeAt, sendableType } from './store-at.ts'
 import type { QueueEvent } from './queue-event.ts'
 import type { UploadsOptions } from './uploads.ts'
 
@@ -18,8 +18,8 @@ export interface ReplacedVersionOptions extends UploadsOptions {
   /** Makes the intention and its content survive a power cut. */
   secure(intention: Intention): Promise<void>
   /**
-   * Told of what was kept of another client's, and of what an intention stands on, outside any transaction: where that throws, all
-   * of it is tried again.
+   * Called with `conflictKept` and `standsOn`, outside any transaction: if it throws, the attempt fails and is
+   * tried again.
    */
   say(event: QueueEvent): void
 }
@@ -31,7 +31,7 @@ export class ReplacedVersion {
     this.#options = options
   }
 
-  /** Gets it here as far as there is room: what takes its place may be refused. */
+  /** Fetches the version to be replaced, as far as there is space: the save that replaces it may be refused. */
   async fetchWhole(path: string, standing: RemoteFile, signal: AbortSignal): Promise<void> {
     const { reader, log } = this.#options
     reader.looked(path, standing)
@@ -41,19 +41,19 @@ export class ReplacedVersion {
     })
   }
 
-  /** The version at the path is the intention's base, and about to be deleted. */
+  /** Keeps a backup of the intention's base, which is at the path and about to be deleted. */
   backUp({ path, base }: Intention): void {
     if (base !== undefined) this.#options.reader.backUpBlocks(versionOf(path, base))
   }
 
-  /** It is of no use any more. */
+  /** Drops the backup, which is of no use any more. */
   dropBackup(path: string): void {
     this.#options.reader.dropBackup(path)
   }
 
   /**
-   * The intention was refused, and nothing may stand there any more. Throws what passes, so that all of it is tried again; where
-   * the old version is not here, or is refused as well, or somebody else was faster, nothing is left to do.
+   * Stores the old version again after the save was refused, since the path may be empty now. Throws temporary errors, so that the
+   * attempt is repeated. Does nothing if the old version is not here, is refused as well, or another client was faster.
    */
   async putBack(intention: Intention, removed: RemoteFile | undefined, signal: AbortSignal): Promise<void> {
     const { path, base, sentDigests } = intention
@@ -65,7 +65,7 @@ export class ReplacedVersion {
       if (!(await content.use((fd) => reader.copyBackup(version, fd)))) return
       content.remeasure()
       await content.learnDigest()
-      // Found there after its answer was lost, or after a power cut, it is no other client's.
+      // So that it is not taken for another client's version if the answer is lost, or after a power cut.
       if (content.digest !== undefined) intention.sentDigests = withDigest(sentDigests, content.digest)
       this.#options.save(intention)
       await this.#options.secure(intention)
@@ -89,13 +89,13 @@ export class ReplacedVersion {
   async #upload(
     path: string,
     content: SpoolFile,
-    told: string | undefined,
+    replacedType: string | undefined,
     signal: AbortSignal,
   ): Promise<RemoteFile> {
     const { files, timers } = this.#options
-    const mimetype = toldType(told) ?? (await this.#options.ask.mimetypeOf(path, content))
+    const mimetype = sendableType(replacedType) ?? (await this.#options.ask.mimetypeOf(path, content))
     const bytes = { kind: 'bytes', size: content.size, open: () => content.stream() } as const
     const record = await storeAt({ files, timers, path, signal }, mimetype, bytes)
-    return await whole(files, path, record, signal)
+    return await completeRecord(files, path, record, signal)
   }
 }

@@ -1,6 +1,6 @@
-// Waiting jobs, the line for a free slot, and the alarm for those that only time keeps back. A waiting job is never
-// overlooked: it is held, refused, stands behind something older, or the alarm is set for it (`starved`). Knows
-// nothing of what running means: it is given a function.
+// Waiting jobs, the line for a free slot, and the alarm for jobs that only wait for their time. No waiting job is ever
+// forgotten: it is held, refused, behind an older one, or the alarm is set for it (`starved` checks this). The work itself
+// is done by the function `run` of the options.
 
 import PQueue from 'p-queue'
 import type { Clock, Timer } from '../../world/clock.ts'
@@ -15,7 +15,7 @@ export type PauseReason = 'away' | 'asked'
 export interface ScheduleOptions {
   readonly order: PathOrder
   readonly clock: Clock
-  /** Jobs that may be under way at once, as things are. */
+  /** Number of jobs that may run at once at present. */
   atOnce(): number
   /** Never rejects. */
   run(job: Job): Promise<void>
@@ -26,14 +26,14 @@ export class Schedule {
   readonly #order: PathOrder
   readonly #clock: Clock
   readonly #turns: Turns
-  /** Jobs that are neither in line nor running: what `look` has to look at. */
+  /** Jobs that are neither in line nor running, which `check` goes through. */
   readonly #waiting = new Set<Job>()
   /** The line for a free slot. */
   readonly #line: PQueue
   readonly #inLine = new Set<Job>()
   readonly #alarm: Alarm
   readonly #pauses = new Set<PauseReason>()
-  /** A look that is about to be taken. */
+  /** The call of `check` that is due at the end of this tick. */
   #soon: Timer | undefined
   #isClosed = false
 
@@ -43,38 +43,38 @@ export class Schedule {
     this.#clock = options.clock
     this.#turns = new Turns(options.order, options.clock)
     this.#line = new PQueue({ concurrency: options.atOnce() })
-    this.#alarm = new Alarm(this.#clock, () => this.look())
+    this.#alarm = new Alarm(this.#clock, () => this.check())
   }
 
   get isClosed(): boolean {
     return this.#isClosed
   }
 
-  /** Answers what undoes it. */
+  /** Returns a function that undoes it. */
   setWaiting(job: Job, isWaiting: boolean): () => void {
     const was = this.#waiting.has(job)
-    const set = (is: boolean): void => void (is ? this.#waiting.add(job) : this.#waiting.delete(job))
+    const set = (to: boolean): void => void (to ? this.#waiting.add(job) : this.#waiting.delete(job))
     set(isWaiting)
     return () => {
       set(was)
-      this.lookSoon()
+      this.checkSoon()
     }
   }
 
-  /** Something was submitted just now: what rests rests on. */
+  /** Called at each submit: jobs in their quiet time wait on. */
   submitted(): void {
     this.#turns.submitted()
   }
 
   /**
-   * A new job: only what it stands behind, and itself, may have something to do now. Looking at all that wait would cost the
-   * square of them.
+   * Lines up a new job, or sets the alarm for it. Only the job itself and those it stands behind are checked: checking all
+   * waiting jobs at each submit would take quadratic time.
    */
   offer(job: Job): void {
     job.isUnreachable = this.#turns.isPaused
     if (this.#isClosed) return
     if (this.#turns.runBlockersNow(job)) {
-      this.look()
+      this.check()
       return
     }
     if (!this.#waiting.has(job)) return
@@ -87,19 +87,19 @@ export class Schedule {
     else this.#alarm.set(due)
   }
 
-  /** Several jobs that end in one turn are followed by one look at what they made way for. */
-  lookSoon(): void {
-    if (!this.#isClosed) this.#soon ??= this.#clock.setImmediate(() => this.look())
+  /** Calls `check` once at the end of this tick, however many jobs end in it. */
+  checkSoon(): void {
+    if (!this.#isClosed) this.#soon ??= this.#clock.setImmediate(() => this.check())
   }
 
-  /** Lines up everything whose turn it is, and sets the alarm for what has to wait. */
-  look(): void {
+  /** Lines up all jobs whose turn it is, and sets the alarm for those that wait for their time. */
+  check(): void {
     this.#clock.clear(this.#soon)
     this.#soon = undefined
     if (this.#isClosed) return
     for (const job of this.#waiting) job.blocksFolder = false
-    while (this.#hurryAncestors()) {
-      // A job whose quiet time was ended because it stands in the way of another may have one in its own way.
+    while (this.#runAllBlockersNow()) {
+      // A job whose quiet time was ended because it blocks another may itself be blocked by one.
     }
     this.#alarm.clear()
     const now = this.#clock.steady()
@@ -111,9 +111,9 @@ export class Schedule {
     }
   }
 
-  /** Begins no job until `goOn` for the same reason; a call that waits for one hears of it at once. */
-  pause(why: PauseReason): void {
-    this.#pauses.add(why)
+  /** Starts no job until `goOn` with the same reason, and wakes the calls that wait for one. */
+  pause(reason: PauseReason): void {
+    this.#pauses.add(reason)
     if (this.#turns.isPaused) return
     this.#turns.isPaused = true
     for (const job of this.#order.all()) {
@@ -123,23 +123,23 @@ export class Schedule {
     }
   }
 
-  isPausedBy(why: PauseReason): boolean {
-    return this.#pauses.has(why)
+  isPausedBy(reason: PauseReason): boolean {
+    return this.#pauses.has(reason)
   }
 
-  /** Jobs that waited go on at once, unless there is another reason. */
-  goOn(why: PauseReason): void {
-    this.#pauses.delete(why)
+  /** Runs waiting jobs at once, unless the queue is paused for another reason, too. */
+  goOn(reason: PauseReason): void {
+    this.#pauses.delete(reason)
     if (!this.#turns.isPaused || this.#pauses.size > 0) return
     this.#turns.isPaused = false
     for (const job of this.#order.all()) {
       job.isUnreachable = false
       if (job.intention.attempts > 0) job.runNow()
     }
-    this.look()
+    this.check()
   }
 
-  /** Jobs that nobody would ever look at again. There are none, after any event: a queue left alone becomes empty. */
+  /** Jobs that nothing would ever start again. There must be none after any event, so that a queue left alone becomes empty. */
   starved(): Job[] {
     if (this.#isClosed || this.#soon !== undefined) return []
     return [...this.#order.all()].filter((job) => {
@@ -149,7 +149,7 @@ export class Schedule {
     })
   }
 
-  /** Begins nothing more. Resolves when what is under way has ended. */
+  /** Starts nothing more, and aborts running jobs. Resolves when they have ended. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#clock.clear(this.#soon)
@@ -159,8 +159,8 @@ export class Schedule {
     await this.#line.onIdle()
   }
 
-  /** Ends the quiet time of what others wait for, and finds what has to give way. True when there was any. */
-  #hurryAncestors(): boolean {
+  /** Calls `runBlockersNow` for every waiting job. True where that changed any. */
+  #runAllBlockersNow(): boolean {
     let isAny = false
     for (const job of this.#waiting) isAny = this.#turns.runBlockersNow(job) || isAny
     return isAny
@@ -175,15 +175,15 @@ export class Schedule {
 
   async #itsTurn(job: Job): Promise<void> {
     this.#inLine.delete(job)
-    // Much may have happened while it stood in line.
+    // Its state may have changed while it was in line.
     if (!this.#order.has(job) || this.#isClosed) return
     if (!this.#turns.mayGo(job)) {
       this.#waiting.add(job)
-      this.lookSoon()
+      this.checkSoon()
       return
     }
     await this.#options.run(job)
-    // Before another takes the slot.
+    // Updated before the next job takes the slot.
     this.#line.concurrency = this.#options.atOnce()
   }
 }

@@ -1,40 +1,40 @@
-// Content that the service has taken from here so far. Only content like that goes out together with, or behind, the
-// DELETE of what it replaces; for the rest the service is asked first, while the old version still stands.
+// Sizes and kinds of content that the service has accepted from here so far. Only such content is sent together with, or
+// after, the DELETE of the version it replaces; other content is sent first, while the old version still stands.
 
 import { ApiError } from '../../api/errors.ts'
 import type { Digest } from '../digest.ts'
 import type { Intention } from '../intention.ts'
 
-/** Taken by any service and by what stands before it: in base64 this is less than the 1 MB that nginx allows where nobody says more. */
+/** Accepted by any service and any proxy before it: in base64 this is less than 1 MB, the default limit of nginx. */
 const usualBytes = 512 * 1024
 
 export class SizeProbe {
   #bytes = usualBytes
   #refusedBytes = Infinity
-  /** Copies within the service. */
+  /** True once a copy within the service succeeded. */
   #takesCopies = false
   /** Paths where the last save was refused. */
   readonly #refused = new Set<string>()
 
-  /** True where nothing tells that the service may refuse it. */
+  /** True where there is no sign that the service may refuse it. */
   covers({ path, spool, size }: Intention): boolean {
     if (this.#refused.has(path)) return false
     return (size ?? Infinity) <= this.#bytes || (spool === undefined && this.#takesCopies)
   }
 
-  /** Documents of so many bytes were refused for their size, and none so large was taken since. */
+  /** Smallest size that was refused for its size, while no document so large was accepted since (bytes); Infinity if none. */
   get refusedBytes(): number {
     return this.#refusedBytes
   }
 
-  /** `sent`: the bytes that went through this machine. */
+  /** Called when the service has stored it. `sent`: the bytes that went through this machine. */
   took({ path, spool }: Intention, sent: Digest | undefined): void {
     this.#refused.delete(path)
     if (sent !== undefined) this.#took(sent.size)
     else if (spool === undefined) this.#takesCopies = true
   }
 
-  /** It stands there, by an attempt whose answer was lost. */
+  /** Called when it was found stored, by an attempt whose answer was lost. */
   found({ path, spool, size = 0 }: Intention): void {
     this.#refused.delete(path)
     if (spool !== undefined) this.#took(size)
@@ -54,8 +54,8 @@ export class SizeProbe {
 }
 
 /**
- * True if the service, or what stands before it, refuses to store this, and has stored nothing. A refused key, a name
- * that is taken, and haste are other matters.
+ * True if the service, or a proxy before it, refuses to store this, and has stored nothing. A refused key (401), a
+ * taken name (409) and timeouts or rate limits (408, 429) are not such refusals.
  */
 export function isRefusal(error: unknown): error is ApiError {
   if (!(error instanceof ApiError) || error.method !== 'PUT') return false
@@ -63,7 +63,7 @@ export function isRefusal(error: unknown): error is ApiError {
   return isFull(error) || (status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status))
 }
 
-/** There is no room for it, at least while the old version takes some. */
+/** True if the service has no space for it, at least while the old version is there. */
 export function isFull(error: unknown): boolean {
   return error instanceof ApiError && error.method === 'PUT' && error.status === 507
 }

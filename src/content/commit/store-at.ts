@@ -1,4 +1,4 @@
-// One upload of a whole document under the name of its path, seen through to its answer, and the type a copy is sent as.
+// One upload of a whole document, which waits for its answer also when aborted, and the type that a copy is sent with.
 
 import { isMimetype, type Mimetype } from '../../api/mimetypes.ts'
 import type { Files, RemoteFile, Upload } from '../../api/types.ts'
@@ -6,16 +6,16 @@ import { nameOf } from '../../path.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
 
-interface Place {
+interface UploadTarget {
   readonly files: Files
   readonly timers: Timers
   readonly path: string
   readonly signal: AbortSignal
 }
 
-/** Throws what the service says; 409 where something stands there. */
+/** Stores a document at the path. Throws the service's errors; 409 where a document stands there. */
 export function storeAt(
-  { files, timers, path, signal }: Place,
+  { files, timers, path, signal }: UploadTarget,
   mimetype: Mimetype,
   content: Upload['content'],
 ): Promise<RemoteFile> {
@@ -23,7 +23,7 @@ export function storeAt(
   return untilAnswered(timers, signal, (cut) => files.upload(path, upload, { signal: cut }))
 }
 
-/** The type of what is copied, where that is told and may be sent. */
-export function toldType(told: string | undefined): Mimetype | undefined {
-  return told !== undefined && isMimetype(told) ? told : undefined
+/** The mimetype of a record, where it has one that may be sent. */
+export function sendableType(mimetype: string | undefined): Mimetype | undefined {
+  return mimetype !== undefined && isMimetype(mimetype) ? mimetype : undefined
 }

@@ -1,17 +1,17 @@
-// When it is a job's turn: nothing older concerns its paths, nobody holds it, the service is there, and its time has come.
+// Turns: a job may run when no older one concerns its paths, it is not held, the service is there, and its time has come.
 
 import type { Clock } from '../../world/clock.ts'
 import { pathsOf } from '../intention.ts'
 import type { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
 
-/** Quiet time after which a program that submitted much is taken to be done (ms). */
+/** Time without a submit after which a program that submits many changes is taken to be done (ms). */
 const quietMs = 100
-/** A resting job is sent after so long beyond its own rest, however much comes. */
+/** Longest time that further submits can delay a job beyond its own delay (ms). */
 const longestQuietMs = 1_000
 
 export class Turns {
-  /** It is nobody's turn. */
+  /** True while the queue is paused: no job may run. */
   isPaused = false
   readonly #order: PathOrder
   readonly #clock: Clock
@@ -22,14 +22,14 @@ export class Turns {
     this.#clock = clock
   }
 
-  /** Something was submitted just now: what rests rests on. */
+  /** Called at each submit: jobs in their quiet time wait on. */
   submitted(): void {
     this.#lastSubmitAt = this.#clock.steady()
   }
 
   /**
-   * A job that rests before it is first sent rests on while more is submitted, for a moment: a program that copies or
-   * deletes many files is done sooner, and what is still here may become part of a newer change.
+   * Time at which the job is due (ms, steady clock). A delayed first attempt waits on while more is submitted, for a moment: a
+   * program that copies or deletes many files is done sooner, and a change not sent yet may be merged with a newer one.
    */
   dueAt({ dueAt, isDeferred }: Job): number {
     return isDeferred
@@ -37,13 +37,13 @@ export class Turns {
       : dueAt
   }
 
-  /** True when nothing but time keeps it from running. */
+  /** True where the job waits for nothing but its time. */
   mayGo(job: Job): boolean {
     const isWanted = !job.intention.isRefused || this.#isInTheWay(job)
     return !this.isPaused && !job.isHeld && isWanted && this.#order.isFirst(job)
   }
 
-  /** Jobs that stand in the way of this one, and give way since they do. */
+  /** Refused jobs that block this one, and so may run to give way. */
   *inTheWayOf(job: Job): Iterable<Job> {
     for (const path of pathsOf(job.intention)) {
       const older = this.#order.at(path)[0]
@@ -51,7 +51,7 @@ export class Turns {
     }
   }
 
-  /** Ends the quiet time of what this job waits for, and finds what has to give way to it. True when there was any. */
+  /** Ends the quiet time of jobs that this one waits for, and marks refused ones that have to give way. True if there was any. */
   runBlockersNow(job: Job): boolean {
     let isAny = false
     for (const older of this.#olderAround(job)) {
@@ -63,7 +63,7 @@ export class Turns {
     return isAny
   }
 
-  /** Older jobs of what stands, or stood, where this one wants a folder, and of what keeps that from being removed. */
+  /** Older jobs at paths where this one needs a folder, the prune of such a folder, and the refused jobs that prune waits for. */
   *#olderAround(job: Job): Iterable<Job> {
     for (const path of pathsOf(job.intention)) {
       const above = this.#order.olderAbove(job, path)
@@ -72,11 +72,11 @@ export class Turns {
     const prune = this.#order.olderPrune(job)
     if (prune === undefined) return
     yield prune
-    // Away, nothing gives way: it is looked for again when the service is back.
+    // While the service is away nothing can give way; this is repeated when it is back.
     if (!this.isPaused) yield* this.#order.refusedBefore(prune)
   }
 
-  /** It is refused, and something newer is wanted, or listed, where it came from, or wanted under that. */
+  /** True for a refused job that a newer one waits for, or whose source is listed as another document. */
   #isInTheWay(job: Job): boolean {
     if (!mayGiveWay(job)) return false
     const { path, source = path } = job.intention
@@ -84,7 +84,7 @@ export class Turns {
   }
 }
 
-/** True for a refused job that shows no document at the path it keeps others from. */
+/** True for a refused job that can give up a path without a document shown there: a prune, or a move's source. */
 function mayGiveWay({ intention: { isRefused, kind, path, source = path } }: Job): boolean {
   return isRefused && (kind === 'prune' || source !== path)
 }

@@ -1,4 +1,4 @@
-// Gets an intention's content to its path: from the spool, or by a copy within the service.
+// Uploads of an intention's content to its path: from the spool, or by a copy within the service.
 
 import type { Mimetype } from '../../api/mimetypes.ts'
 import { noContent } from '../../api/readable-content.ts'
@@ -10,16 +10,16 @@ import { checked, digested, digestOf, isSameDigest, type Digest } from '../diges
 import { agrees, fingerprintOf, mayBe, mayComeAgain } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
 import type { Reader } from '../read/reader.ts'
-import { lookUp, whole } from '../remote-lookup.ts'
+import { lookUp, completeRecord } from '../remote-lookup.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { SpoolFile } from '../spool/spool-file.ts'
-import { contentOf, damaged, otherThan } from './carried.ts'
+import { contentOf, damagedContent, mismatchDetail } from './carried.ts'
 import { isUriRefusal } from './conflict.ts'
 import { countSent } from './count-sent.ts'
 import type { Timers } from '../../world/clock.ts'
 import { untilAnswered } from './last-call.ts'
 import type { Questions } from './questions.ts'
-import { storeAt, toldType } from './store-at.ts'
+import { storeAt, sendableType } from './store-at.ts'
 
 export interface UploadsOptions {
   readonly files: Files
@@ -34,11 +34,11 @@ export interface UploadsOptions {
 
 export interface Uploading {
   readonly signal: AbortSignal
-  /** Hears what was sent in full. */
+  /** Called with the digest of content that was sent in full. */
   readonly onSent: (digest: Digest) => void
-  /** With the DELETE of what stands there. */
+  /** Sent together with the DELETE of the version there. */
   readonly isTogether: boolean
-  /** The version there is still wanted: the upload only asks whether the service would take the one that replaces it. */
+  /** Sent while the old version still stands, to learn whether the service would accept the new one. */
   readonly isAsking: boolean
 }
 
@@ -49,16 +49,16 @@ export class Uploads {
     this.#options = options
   }
 
-  /** Before a version goes, what takes its place must be there, be what was saved, and be of a type that can be sent. */
+  /** Throws unless the content exists, is what was saved, and has a type that can be sent. Called before the old version goes. */
   async check(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, source, spool, size, digest } = intention
     if (spool !== undefined) {
       const content = contentOf(this.#options.spool, intention, spool)
       if (digest !== undefined) {
         const found = await digestOf(content.stream())
-        if (!isSameDigest(found, digest)) throw damaged(path, otherThan(digest, found))
+        if (!isSameDigest(found, digest)) throw damagedContent(path, mismatchDetail(digest, found))
       } else if (size !== undefined && content.size !== size)
-        throw damaged(path, `${content.size} bytes, and ${size} were saved`)
+        throw damagedContent(path, `${content.size} bytes, and ${size} were saved`)
       await this.#options.ask.mimetypeOf(path, content)
       return
     }
@@ -69,27 +69,31 @@ export class Uploads {
     await this.#mimetypeOfCopy(path, original)
   }
 
-  /** Gets the content to its path. Throws what the service says; 409 where something stands there. */
-  async send(intention: Intention, how: Uploading): Promise<RemoteFile> {
-    // A service that tells time by the second may tell it from what stood there by nothing: that is read by nobody any more,
-    // also where this machine ends before the answer comes.
+  /** Stores the content at its path. Throws the service's errors; 409 where a document stands there. */
+  async send(intention: Intention, uploading: Uploading): Promise<RemoteFile> {
+    // The new version may get the fingerprint of the old one, if times are in whole seconds. So cached blocks of the old one are
+    // removed, and must stay so if this machine stops before the answer comes.
     const { path, base } = intention
     const forget = (): Promise<void> => this.#options.reader.forget(path, { isSure: mayComeAgain(base) })
-    if (!how.isAsking) await forget()
-    const record = await this.#sent(intention, how)
-    if (how.isAsking) await forget()
+    if (!uploading.isAsking) await forget()
+    const record = await this.#sent(intention, uploading)
+    if (uploading.isAsking) await forget()
     return record
   }
 
-  async #sent(intention: Intention, how: Uploading): Promise<RemoteFile> {
+  async #sent(intention: Intention, uploading: Uploading): Promise<RemoteFile> {
     if (intention.spool !== undefined)
-      return this.#uploadSpool(intention, contentOf(this.#options.spool, intention, intention.spool), how)
+      return this.#uploadSpool(
+        intention,
+        contentOf(this.#options.spool, intention, intention.spool),
+        uploading,
+      )
     if (intention.source === undefined)
       throw new ErrnoError('ENOENT', `${intention.path}: what it was to be made from is gone`)
-    return this.#copyWithinService(intention, intention.source, how)
+    return this.#copyWithinService(intention, intention.source, uploading)
   }
 
-  /** Sends the content as it was journaled: any other is refused here, and the service keeps what it has. */
+  /** Sends the content if it is as journaled. Otherwise fails before its end, so that the service stores nothing. */
   async #uploadSpool(
     intention: Intention,
     content: SpoolFile,
@@ -101,11 +105,12 @@ export class Uploads {
       isSent = true
       onSent(sent)
     }
-    // A copy through this machine has no row that could say what it is.
+    // The digest of a copy through this machine is in no row.
     const digest = intention.spool === undefined ? content.digest : intention.digest
     const size = digest?.size ?? content.size
     let damage: Error | undefined
-    const onMismatch = (found: Digest): Error => (damage = damaged(path, otherThan(digest ?? found, found)))
+    const onMismatch = (found: Digest): Error =>
+      (damage = damagedContent(path, mismatchDetail(digest ?? found, found)))
     const open = (): AsyncIterable<Uint8Array> => {
       isSent = false
       return countSent(
@@ -130,14 +135,14 @@ export class Uploads {
     const record = await sending.catch((error: unknown) => {
       throw damage ?? error
     })
-    return whole(files, path, await this.#checked(intention, record, size, signal), signal)
+    return completeRecord(files, path, await this.#checkSize(intention, record, size, signal), signal)
   }
 
   /**
-   * The stored document must be as long as what was sent, wherever the service tells its size. It is ours all the
-   * same: the next attempt replaces it.
+   * Throws EIO if the stored document is not as long as the content sent, where the service gives its size. The document
+   * is ours all the same: the next attempt replaces it.
    */
-  async #checked(
+  async #checkSize(
     intention: Intention,
     stored: RemoteFile,
     size: number | undefined,
@@ -145,16 +150,16 @@ export class Uploads {
   ): Promise<RemoteFile> {
     if (stored.size === undefined || size === undefined || stored.size === size) return stored
     const { path } = intention
-    intention.base = fingerprintOf(await whole(this.#options.files, path, stored, signal))
+    intention.base = fingerprintOf(await completeRecord(this.#options.files, path, stored, signal))
     this.#options.save(intention)
     throw new ErrnoError('EIO', `${path}: sent ${size} bytes, the service stored ${stored.size}`)
   }
 
-  /** The service fetches its own URL; where it refuses that, the bytes go through us. */
-  async #copyWithinService(intention: Intention, source: string, how: Uploading): Promise<RemoteFile> {
+  /** Has the service copy from its own URL; if it refuses that, copies the bytes through this machine. */
+  async #copyWithinService(intention: Intention, source: string, uploading: Uploading): Promise<RemoteFile> {
     const { files, timers } = this.#options
     const { path } = intention
-    const { signal } = how
+    const { signal } = uploading
     const original = await lookUp(files, source, { signal })
     if (original?.kind !== 'file')
       throw new ErrnoError('ENOENT', `${source}: gone from the service, so ${path} cannot be made from it`)
@@ -167,9 +172,9 @@ export class Uploads {
       try {
         const { url } = original
         const stored = await storeAt({ files, timers, path, signal }, mimetype, { kind: 'uri', url })
-        await this.#checked(intention, stored, original.size, signal)
+        await this.#checkSize(intention, stored, original.size, signal)
         const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
-          // Stored, and not seen yet: what is found there next time is our own.
+          // Stored, but not checked: the document found there next time is our own.
           intention.isOutcomeUnknown = true
           this.#options.save(intention)
           throw error
@@ -178,8 +183,8 @@ export class Uploads {
           throw new ErrnoError('EIO', `${path}: the service accepted a copy and does not show it`)
         if (!agrees(stored, fresh))
           throw new ErrnoError('ESTALE', `${path}: the copy is not what stands there any more`)
-        const isTold = stored.size !== undefined || stored.modifiedAt !== undefined
-        const record = isTold ? await this.#checked(intention, fresh, original.size, signal) : fresh
+        const hasVersion = stored.size !== undefined || stored.modifiedAt !== undefined
+        const record = hasVersion ? await this.#checkSize(intention, fresh, original.size, signal) : fresh
         this.#options.reader.moved(version, { path, fingerprint: fingerprintOf(record), size: record.size })
         return record
       } catch (error) {
@@ -196,14 +201,14 @@ export class Uploads {
       await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
       through.remeasure()
       await through.learnDigest()
-      return await this.#uploadSpool(intention, through, { ...how, isTogether: false })
+      return await this.#uploadSpool(intention, through, { ...uploading, isTogether: false })
     } finally {
       await this.#options.spool.remove(through.id)
     }
   }
 
-  /** Its original's, where that is told. */
+  /** The original's type, if its record has one; else by the name. */
   async #mimetypeOfCopy(path: string, { mimetype }: RemoteFile): Promise<Mimetype> {
-    return toldType(mimetype) ?? this.#options.ask.mimetypeOf(path, noContent)
+    return sendableType(mimetype) ?? this.#options.ask.mimetypeOf(path, noContent)
   }
 }

@@ -1,5 +1,5 @@
-// Files of the disk cache, in order of use, and the bytes they take: the hard cap is kept here. Knows names and sizes
-// of files, nothing of what is in them. Rebuilt from the folder at every start; other processes may share it.
+// The index of the disk cache's files: their names, order of use and size on disk. It enforces the hard cap. Rebuilt from
+// the folder at every start; other processes may share the folder.
 
 import type { Disk } from '../../world/disk.ts'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { LRUCache } from 'lru-cache'
 import { ignoreMissing, unlinkIfThere } from './enoent-tolerant.ts'
 import { pathKeyInName, shardOf } from './stored-version.ts'
 
-/** Scans look at this many files at once: the thread pool has four threads, and reads need one. */
+/** Files that a scan checks at once: the thread pool has four threads, and reads need one. */
 const scanConcurrency = 3
-/** A scan at every start must stay cheap, and a folder of small documents small. */
+/** Most files in the cache, so that the scan at every start stays cheap. */
 const maxFiles = 200_000
 
 export interface BlockIndexOptions {
@@ -17,17 +17,18 @@ export interface BlockIndexOptions {
   readonly capBytes: number
   /** False: no file is evicted automatically, and one that does not fit is not taken. */
   readonly evicts: boolean
-  /** Called with each name whose file is about to go. */
+  /** Called with the name of each file about to be evicted. */
   readonly onEvict: (name: string) => void
 }
 
 export class BlockIndex {
   readonly #dir: string
   readonly #options: BlockIndexOptions
-  /** Bytes on disk by name; least recently used first out. */
+  /** Bytes on disk by file name; the least recently used is evicted first. */
   readonly #bytes: LRUCache<string, number>
+  /** File names by path key. */
   readonly #names = new Map<string, Set<string>>()
-  /** Folders that are known to be there. */
+  /** Subfolders known to exist. */
   #shards = new Set<string>()
   #evicted: string[] = []
   #isComplete = false
@@ -51,12 +52,12 @@ export class BlockIndex {
     return this.#bytes.calculatedSize
   }
 
-  /** Paths with a file here. */
-  get documents(): number {
+  /** Number of paths with a file here. */
+  get documentCount(): number {
     return this.#names.size
   }
 
-  /** Every file. */
+  /** Names of all files. */
   names(): readonly string[] {
     return [...this.#bytes.keys()]
   }
@@ -66,17 +67,17 @@ export class BlockIndex {
     return this.#isComplete
   }
 
-  /** Undefined while the folder has not been read: then only opening the file tells. */
+  /** True if the file is here; undefined while the folder has not been read, when only opening the file can tell. */
   has(name: string): boolean | undefined {
     return this.#bytes.has(name) ? true : this.#isComplete ? false : undefined
   }
 
-  /** The document was used now. */
+  /** Marks the file as just used. */
   touch(name: string): void {
     this.#bytes.get(name)
   }
 
-  /** The files of all versions of a path. */
+  /** Names of the files of all versions of a path. */
   namesOf(pathKey: string): readonly string[] {
     return [...(this.#names.get(pathKey) ?? [])]
   }
@@ -90,17 +91,17 @@ export class BlockIndex {
     return join(this.#dir, shardOf(name), name)
   }
 
-  /** True when the folder of such a file is known to be there. */
+  /** True where the file's subfolder is known to exist. */
   hasShard(name: string): boolean {
     return this.#shards.has(shardOf(name))
   }
 
-  /** The folder of such a file is there now. */
+  /** Notes that the file's subfolder exists now. */
   madeShard(name: string): void {
     this.#shards.add(shardOf(name))
   }
 
-  /** Makes room for `moreBytes` in a file, removing others first. False when the cap does not allow it. */
+  /** Reserves `moreBytes` for a file, evicting others first. False where the cap does not allow it. */
   async reserve(name: string, moreBytes: number): Promise<boolean> {
     const { capBytes, evicts } = this.#options
     const bytes = (this.#bytes.peek(name) ?? 0) + moreBytes
@@ -110,8 +111,8 @@ export class BlockIndex {
     return this.#bytes.has(name)
   }
 
-  /** Removes what was used longest ago, of so many bytes on disk at least. Answers how many those were. */
-  async shed(bytes: number): Promise<number> {
+  /** Evicts the least recently used files until at least so many bytes are freed. Returns how many were freed. */
+  async evict(bytes: number): Promise<number> {
     const before = this.totalBytes
     while (this.#bytes.size > 0 && before - this.totalBytes < bytes) this.#bytes.pop()
     const freed = before - this.totalBytes
@@ -119,7 +120,7 @@ export class BlockIndex {
     return freed
   }
 
-  /** The file is gone, or about to be. */
+  /** Forgets a file that is gone, or about to be. */
   forget(name: string): void {
     this.#bytes.delete(name)
   }
@@ -141,14 +142,14 @@ export class BlockIndex {
     }
   }
 
-  /** A file has another name now. */
+  /** Notes that a file was renamed. */
   rename(from: string, to: string): void {
     const bytes = this.#bytes.peek(from)
     this.forget(from)
     if (bytes !== undefined) this.#list(to, bytes)
   }
 
-  /** Reads the folder: what other runs and processes put there counts, what they removed does not. */
+  /** Reads the folder, so that files added or removed by other runs and processes are counted correctly. */
   async scan(): Promise<void> {
     const found = await this.#listFolder()
     found.sort((a, b) => a.usedAtMs - b.usedAtMs)
@@ -159,7 +160,7 @@ export class BlockIndex {
     await this.#removeEvicted()
   }
 
-  /** Forgets what somebody else has removed, by the names alone. Answers which files that were. */
+  /** Forgets files that others have removed; reads only names. Returns the names of those files. */
   async forgetMissing(): Promise<readonly string[]> {
     const present = new Set<string>()
     this.#shards = new Set(await this.#shardsOnDisk().catch(() => []))
@@ -186,7 +187,7 @@ export class BlockIndex {
       for (let shard = shards.pop(); shard !== undefined; shard = shards.pop()) {
         for (const name of await this.#namesIn(shard)) {
           if (pathKeyInName(name) === undefined) continue
-          // Another process may remove it at any time.
+          // Another process may remove the file at any time.
           const stats = await disk.stat(join(this.#dir, shard, name)).catch(() => undefined)
           if (stats !== undefined) found.push({ name, bytes: stats.blocks * 512, usedAtMs: stats.mtimeMs })
         }

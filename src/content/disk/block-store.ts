@@ -1,6 +1,6 @@
-// Blocks on disk: kept across restarts and crashes, bounded in bytes, shared by all mounts of a project. May be deleted
-// at any time: whatever cannot be read is absent, and whatever cannot be written is not kept. Everything that changes the folder
-// is here, and done one after another behind the readers, who have cached-ranges.ts.
+// The block store: cached blocks on disk, kept across restarts and crashes, bounded in bytes, shared by all mounts of a project.
+// The folder may be deleted at any time: blocks that cannot be read are absent, and blocks that cannot be written are not kept.
+// All changes of the folder are made here, one after another; readers use cached-ranges.ts, and do not wait for them.
 
 import type { Disk } from '../../world/disk.ts'
 import { sleep, type Clock } from '../../world/clock.ts'
@@ -35,14 +35,14 @@ export interface BlockStoreOptions {
   readonly dir: string
   /** Hard cap on the bytes of all files. */
   readonly sizeBytes: number
-  /** Blocks waiting to be written take at most this much memory; what comes beyond is not kept. */
+  /** Most memory for blocks that wait to be written (bytes); further blocks are not kept. */
   readonly backlogBytes: number
   readonly log: Log
   readonly clock: Clock
   readonly disk: Disk
-  /** There is room again for blocks that wait to be written. */
+  /** Called when there is space again for blocks that wait to be written. */
   readonly onRoom: () => void
-  /** False: what is here stays, and what does not fit is not taken. Default true: the least recently used goes first. */
+  /** False: nothing is evicted, and blocks that do not fit are not kept. Default true: the least recently used are evicted. */
   readonly evicts?: boolean
 }
 
@@ -56,26 +56,26 @@ export interface StoredAmount {
   readonly documents: number
 }
 
-/** Name of the format: another layout gets another folder. */
+/** Folder of this file format: another layout gets another folder. */
 const formatFolder = 'blocks-2'
-/** Other processes' files are counted again after this part of the cap was written here. */
+/** After this part of the cap was written here, the folder is scanned again for other processes' files. */
 const rescanPart = 1 / 16
 
 export class BlockStore {
-  /** To be read. */
-  readonly here: CachedRanges
+  /** The blocks on disk, for readers. */
+  readonly ranges: CachedRanges
   readonly #options: BlockStoreOptions
   readonly #dir: string
   readonly #index: BlockIndex
   readonly #segments: OpenSegments
   readonly #backlog: WriteBacklog
   readonly #pastPages: PastPages
-  readonly #turns: IdleTimer
-  /** Paths whose files are about to be removed, with how often: nothing of theirs is here any more. */
+  readonly #writeTimer: IdleTimer
+  /** Keys of paths whose files are about to be removed, with the number of removals: they count as absent. */
   readonly #doomed = new Map<string, number>()
-  /** The disk did not let go of something of these, in this run. */
+  /** Keys of paths with a file that could not be removed in this run. */
   readonly #stuck = new Set<string>()
-  /** By version: its blocks are being renamed. */
+  /** Renames under way, by the key of the version that the blocks get. */
   readonly #arriving = new Map<string, Promise<void>>()
   readonly #sealing = new Set<Promise<void>>()
   readonly #written: RecentWrites
@@ -97,10 +97,10 @@ export class BlockStore {
     this.#segments = new OpenSegments(this.#index, options)
     this.#backlog = new WriteBacklog(options.backlogBytes)
     this.#pastPages = new PastPages(options)
-    this.#turns = new IdleTimer(options.clock, (name) => {
+    this.#writeTimer = new IdleTimer(options.clock, (name) => {
       void this.#work.run('write blocks', () => this.#writeBacklog(name))
     })
-    this.here = new CachedRanges({
+    this.ranges = new CachedRanges({
       ...options,
       index: this.#index,
       segments: this.#segments,
@@ -110,23 +110,23 @@ export class BlockStore {
     void this.#work.run('read the cache folder', () => this.#prepare())
   }
 
-  /** True if a block that comes now would be kept: the disk is not behind, and does not refuse. */
+  /** True where a block written now would be kept, because the disk keeps up. */
   get hasRoom(): boolean {
     return !this.#backlog.isHalfFull
   }
 
-  /** Keeps a block, when there is room and time for it. */
+  /** Queues a block to be written, if there is space and time for it. */
   write(version: StoredVersion, block: StoredBlock): void {
     if (this.#isClosed || this.#work.isPaused) return
-    this.#turns.add(this.#backlog.add(version, block))
-    if (this.#backlog.isHalfFull) this.#turns.takeAll()
+    this.#writeTimer.add(this.#backlog.add(version, block))
+    if (this.#backlog.isHalfFull) this.#writeTimer.takeAll()
   }
 
-  /** Keeps blocks of one segment now. False where there is no room for them, or the disk refuses. */
+  /** Writes blocks of one segment now. False where there is no space for them, or the disk fails. */
   async store(version: StoredVersion, blocks: readonly StoredBlock[]): Promise<boolean> {
     const [first] = blocks
     if (first === undefined) return true
-    // A block that comes before the store is closed is kept.
+    // Checked before the work is queued: blocks that came before the close are kept.
     if (this.#isClosed) return false
     let isKept = false
     await this.#work.run('write blocks', async () => {
@@ -137,9 +137,9 @@ export class BlockStore {
   }
 
   /**
-   * Removes all versions of a path: none is read from now on. Resolves when what is known to be on disk is gone, `isSure`: so that
-   * no power cut brings back what the next version could be taken for. A file that the disk does not let go of is not
-   * read in this run, and `isSure` waits until the next version has another time.
+   * Removes all versions of a path: none is read from now on. Resolves when their known files are deleted. With `isSure`, no power
+   * cut can bring back a file that could be taken for the next version's. A file that cannot be deleted is not read in this run,
+   * and `isSure` then waits until the next version gets another time.
    */
   async forget(path: string, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
     const pathKey = pathKeyOf(path)
@@ -164,9 +164,9 @@ export class BlockStore {
       await sleep(this.#options.clock, this.#written.restMs(pathKey), { idle: true })
   }
 
-  /** The same bytes are another version's now. `isBrief`: hardly for long, so that what is not on disk need not get there. */
+  /** Gives a version's blocks to another version. `isBrief`: hardly for long, so that queued blocks need not be written soon. */
   move(from: StoredVersion, to: StoredVersion, { isBrief = false }: { isBrief?: boolean } = {}): void {
-    // Waiting blocks take the new name at once: the older path may be forgotten before their turn comes.
+    // Queued blocks get the new name at once: the older path may be forgotten before they are written.
     const waiting = this.#backlog.move(from, to)
     const renaming = this.#work.run('rename blocks', async () => {
       for (const name of this.#index.namesOf(from.pathKey)) {
@@ -181,7 +181,7 @@ export class BlockStore {
         this.#index.rename(name, newName)
         this.#written.add(newName)
         const segment = await this.#segments.find(to, segmentIdIn(newName))
-        // Its checksums were not on disk yet.
+        // The checksums of a trusted segment may not be on disk yet.
         if (isTrusted && segment !== undefined) this.#trust(newName, segment)
         else await segment?.untag()
       }
@@ -190,11 +190,11 @@ export class BlockStore {
       if (this.#arriving.get(to.key) === arriving) this.#arriving.delete(to.key)
     })
     this.#arriving.set(to.key, arriving)
-    for (const name of waiting) this.#turns.add(name)
-    if (!isBrief) this.#turns.takeAll()
+    for (const name of waiting) this.#writeTimer.add(name)
+    if (!isBrief) this.#writeTimer.takeAll()
   }
 
-  /** Takes over a file that holds exactly the version's bytes. False where it is not kept: then `file` is still there. */
+  /** Moves in a file that has exactly the version's bytes. False where it is not kept: then `file` is still there. */
   async adopt(version: StoredVersion, file: string): Promise<boolean> {
     let isKept = false
     await this.#work.run('take over a file', async () => {
@@ -213,7 +213,7 @@ export class BlockStore {
     return isKept
   }
 
-  /** Gives up every file of a version that is not wanted, to `heir` where that has room for it. */
+  /** Removes the files of all versions that are not wanted; moves them to `heir` where that has space. */
   async keepOnly(
     isWanted: (pathKey: string, versionKey: string, file: string) => boolean,
     heir: BlockStore | undefined,
@@ -235,7 +235,7 @@ export class BlockStore {
     return new Set(this.#index.names())
   }
 
-  /** Looks whether the files are still there: a cache folder may be deleted at any time. True where one was missing. */
+  /** Checks that the files still exist, since a cache folder may be deleted at any time. True where one was missing. */
   async noticeMissing(): Promise<boolean> {
     let missing: readonly string[] = []
     await this.#work.run('look at the cache folder', async () => {
@@ -246,7 +246,7 @@ export class BlockStore {
     return missing.length > 0
   }
 
-  /** Takes a segment's file over from another store, where there is room for it. */
+  /** Moves a segment's file in from another store, if there is space for it. */
   async inherit(name: string, file: string): Promise<void> {
     await this.#work.run('take blocks over', async () => {
       await this.#prepare()
@@ -275,12 +275,12 @@ export class BlockStore {
     return this.#index.totalBytes
   }
 
-  /** Gives room on the disk back, what was used longest ago first. Answers how many bytes that were, 0 where nothing is left. */
+  /** Frees space on the disk, the least recently used files first. Returns the bytes freed, 0 if the store is empty. */
   async giveUp(bytes: number): Promise<number> {
     let freed = 0
     await this.#work.run('give room back', async () => {
       await this.#prepare()
-      freed = await this.#index.shed(bytes)
+      freed = await this.#index.evict(bytes)
     })
     return freed
   }
@@ -294,19 +294,19 @@ export class BlockStore {
   /** Amount on disk now. */
   async amount(): Promise<StoredAmount> {
     await this.#work.run('read the cache folder', () => this.#prepare())
-    return { bytes: this.#index.totalBytes, documents: this.#index.documents }
+    return { bytes: this.#index.totalBytes, documents: this.#index.documentCount }
   }
 
-  /** Writes what is waiting and closes all files. */
+  /** Writes the queued blocks and closes all files. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#turns.takeAll()
+    this.#writeTimer.takeAll()
     await this.#work.over()
     await Promise.all(this.#sealing)
     this.#segments.closeAll()
   }
 
-  /** Not waited for: until its checksums are on disk the segment is trusted, and after a crash it is absent. */
+  /** Trusts a segment until its checksums are on disk, which nothing waits for; after a crash before that, it counts as absent. */
   #trust(name: string, segment: Segment): void {
     segment.trust()
     const sealing = segment
@@ -316,14 +316,14 @@ export class BlockStore {
           { error: String(error) },
           'a file taken over is fetched again when it is read',
         )
-        // A segment that would be gone after the next start is not told to be here.
+        // A segment that will be absent after the next start must not be reported as stored.
         this.#segments.close(name)
       })
       .finally(() => this.#sealing.delete(sealing))
     this.#sealing.add(sealing)
   }
 
-  /** Reads the folder where that was not possible before. */
+  /** Creates and reads the folder, unless that was done before. */
   async #prepare(): Promise<void> {
     if (this.#index.isComplete) return
     const { disk, log, dir } = this.#options
@@ -343,11 +343,11 @@ export class BlockStore {
     }
   }
 
-  /** False where there is no room. Blocks of one file. */
+  /** Writes blocks of one file. False where there is no space. */
   async #writeBlocks(version: StoredVersion, name: string, blocks: readonly StoredBlock[]): Promise<boolean> {
     await this.#prepare()
-    // A segment that was taken over whole has a place for each block, and is looked into first, also where damage or a
-    // crash left some of it absent.
+    // A file moved in as a whole has a place for each block, and is checked first, even if some blocks are absent after damage
+    // or a crash.
     const whole = await this.#segments.find(version, 'whole')
     const id = whole === undefined ? segmentIdIn(name) : 'whole'
     const existing = whole ?? (await this.#segments.find(version, id))
@@ -358,8 +358,8 @@ export class BlockStore {
     if (!(await this.#index.reserve(segmentName(version, id), bytes))) return false
     const segment = existing ?? (await this.#segments.make(version, id))
     this.#written.add(name)
-    // Pinned blocks are told to be here for good, though no reader may ask for one until the service is away: a write has
-    // to be sure.
+    // Pinned blocks are reported as stored, and perhaps not read until the service is away, so their bytes are synced before
+    // their table entries are written.
     const isSure = this.#options.evicts === false
     for (const run of consecutive(fresh)) {
       const isPassing = run.every((stored) => stored.isPassing === true)
@@ -372,7 +372,7 @@ export class BlockStore {
     return true
   }
 
-  /** Room for it has been reserved. */
+  /** Moves a file in, for which space has been reserved. */
   async #moveIn(file: string, name: string): Promise<void> {
     try {
       await this.#segments.inShard(name, (path) => moveFile(file, path, this.#options.disk))

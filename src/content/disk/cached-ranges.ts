@@ -1,4 +1,4 @@
-// Blocks of a store as they can be read: where a run is, and its bytes. Changes nothing on disk; what cannot be read is absent.
+// Reads blocks of a block store: which are here, and their bytes. Changes nothing on disk. Blocks that cannot be read are absent.
 
 import type { Clock } from '../../world/clock.ts'
 import { blockCount } from '../extent.ts'
@@ -18,7 +18,7 @@ export interface LocatedRun extends BlockRun {
   readonly isHere: boolean
 }
 
-/** One read from disk: 1 MiB. */
+/** Blocks per read from disk: 1 MiB. */
 const blocksPerRead = 8
 
 export interface CachedRangesOptions {
@@ -26,9 +26,9 @@ export interface CachedRangesOptions {
   readonly segments: OpenSegments
   readonly log: Log
   readonly clock: Clock
-  /** True for a version of which no block is to be read any more. */
+  /** True for a version whose blocks must not be read any more. */
   readonly isGone: (version: StoredVersion) => boolean
-  /** Resolves when blocks that are on their way to the version's name are there. */
+  /** Resolves when blocks that are being renamed to the version are there; undefined where none are. */
   readonly arriving: (version: StoredVersion) => Promise<void> | undefined
 }
 
@@ -50,7 +50,7 @@ export class CachedRanges {
     this.#arriving = arriving
   }
 
-  /** The longest run from the first block on that is all here (at most one read's worth) or all absent. */
+  /** Returns the longest run from the first block on that is all here (at most one read) or all absent. */
   locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
     const arriving = this.#arriving(version)
     if (arriving !== undefined) return arriving.then(() => this.locate(version, run))
@@ -71,7 +71,7 @@ export class CachedRanges {
     return absent({ first: run.first, end })
   }
 
-  /** Blocks of a run that `locate` found, in order; fewer where the disk does not give what was written. */
+  /** Reads blocks of a run that `locate` found, in order; fewer where the disk fails or a checksum is wrong. */
   async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
     for (const id of ['whole', segmentNumber(run.first)] as const) {
       const name = segmentName(version, id)
@@ -88,7 +88,7 @@ export class CachedRanges {
     return []
   }
 
-  /** A part of blocks that are here; undefined where they are not, or the disk does not give what was written. */
+  /** Reads a part of blocks that are here; undefined where they are not, the disk fails, or a checksum is wrong. */
   async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
     const segment = this.#segmentWith(version, part)
     if (segment === undefined) return undefined
@@ -100,15 +100,15 @@ export class CachedRanges {
     }
   }
 
-  /** As `readPart`, on this thread, and into `room` where that is large enough: undefined also where that is not known to be quick. */
-  readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
+  /** Like `readPart`, but synchronous, and into `buffer` if that is large enough. Undefined also if the disk may be slow. */
+  readPartNow(version: StoredVersion, part: BlockPart, buffer?: Uint8Array): StoredPart | undefined {
     const { monotonic } = this.#clock
     const fromMs = monotonic()
     if (!this.#pace.isQuick(fromMs)) return undefined
     const segment = this.#segmentWith(version, part)
     if (segment === undefined) return undefined
     try {
-      return segment.readPartNow(part, room)
+      return segment.readPartNow(part, buffer)
     } catch (error) {
       this.#unreadable(segment, part, error)
       return undefined
@@ -117,12 +117,12 @@ export class CachedRanges {
     }
   }
 
-  /** True if blocks that are here can be read when they are asked for. */
+  /** True where the disk is quick enough to read blocks when they are needed, without reading ahead. */
   get isQuick(): boolean {
     return this.#pace.isQuick(this.#clock.monotonic())
   }
 
-  /** A block turned out to be of another content. */
+  /** Drops a block that turned out to have other content. */
   drop(version: StoredVersion, block: number): void {
     for (const id of ['whole', segmentNumber(block)] as const) {
       const segment = this.#segments.peek(segmentName(version, id))
@@ -141,12 +141,12 @@ export class CachedRanges {
     return bytes
   }
 
-  /** True while what is here of it would be absent after a crash. */
+  /** True while the version's file would be absent after a crash, because its checksums are not on disk yet. */
   isOfThisRun(version: StoredVersion): boolean {
     return this.#segments.isTrusted(segmentName(version, 'whole'))
   }
 
-  /** An open segment that has all of the part. */
+  /** The open segment that has all of the part; undefined if there is none. */
   #segmentWith(version: StoredVersion, part: BlockPart): Segment | undefined {
     if (this.#isGone(version)) return undefined
     for (const id of ['whole', segmentNumber(part.block)] as const) {

@@ -1,10 +1,10 @@
-// Room that documents take on disk, beside their own bytes. Pure arithmetic.
+// Disk space that documents take in the cache. Pure arithmetic.
 
 import { blockSizeBytes } from '../extent.ts'
 import { segmentBlocks } from './stored-version.ts'
 
 const allocationBytes = 4096
-/** Room that a file may take beside its blocks: the page of the table, and one of the filesystem's own for scattered blocks. */
+/** Disk space of a file beside its blocks: the page of its table, and one that the filesystem may need for scattered blocks. */
 export const overheadBytes: number = 2 * allocationBytes
 
 /** Bytes that so much data takes on disk. */

@@ -1,6 +1,6 @@
-// The disk cache: a bounded store of what was read, and beside it, where something is pinned, a store that evicts nothing
-// automatically. Readers see one; what is pinned is written by `store` and `adopt` alone, so that it is whole, and not what
-// happened to be read. The pinned store is one mount's own: another mount of the project must not evict it.
+// The disk cache: a bounded store of blocks that were read, and, if anything is pinned, a second store that evicts nothing
+// automatically. Readers see both as one. Pinned documents are written by `store` and `adopt` only, so that they are complete
+// and not just what happened to be read. The pinned store belongs to one mount: no other mount of the project may evict it.
 
 import type { BlockRun } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
@@ -13,13 +13,13 @@ import type { StoredBlock } from './segment-table.ts'
 import { pathKeyOf, storedVersion } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
 
-/** Where pinned documents are kept. */
+/** Settings of the pinned store. */
 export interface PinnedPlace {
-  /** A folder of this mount's own. */
+  /** A folder that belongs to this mount. */
   readonly dir: string
   /** Hard cap on the bytes of all its files. */
   readonly sizeBytes: number
-  /** True for a document that is to stay here. */
+  /** True for the path of a pinned document. */
   covers(path: string): boolean
 }
 
@@ -30,10 +30,10 @@ export interface DiskCacheOptions extends Omit<BlockStoreOptions, 'evicts'> {
 
 export interface DiskAmount {
   readonly cached: StoredAmount
-  /** Room of the cache (bytes). */
+  /** Hard cap of the cache (bytes). */
   readonly cacheSizeBytes: number
   readonly pinned: StoredAmount
-  /** Room of pins (bytes). */
+  /** Hard cap of the pinned store (bytes). */
   readonly pinSizeBytes: number
 }
 
@@ -41,11 +41,11 @@ const nothing: StoredAmount = { bytes: 0, documents: 0 }
 
 export class DiskCache {
   readonly #options: DiskCacheOptions
-  /** Undefined: nothing is kept that is not pinned. */
+  /** The store of blocks that were read; undefined if only pinned documents are kept. */
   readonly #ordinary: BlockStore | undefined
-  /** Made when something is pinned. */
+  /** The store of pinned documents; opened when something is pinned. */
   #pinned: BlockStore | undefined
-  /** Versions found whole with the pins, by path: not looked at again until something is missing. */
+  /** Versions known to be complete in the pinned store, by path key: not checked again until a block is missing. */
   readonly #whole = new Map<string, string>()
 
   constructor(options: DiskCacheOptions) {
@@ -58,45 +58,47 @@ export class DiskCache {
   /** See `CachedRanges.locate`. */
   locate(version: StoredVersion, run: BlockRun): LocatedRun | Promise<LocatedRun> {
     const ordinary = (rest: BlockRun): LocatedRun | Promise<LocatedRun> =>
-      this.#ordinary?.here.locate(version, rest) ?? { first: rest.first, end: rest.end, isHere: false }
-    const pinned = this.#pinned?.here.locate(version, run)
+      this.#ordinary?.ranges.locate(version, rest) ?? { first: rest.first, end: rest.end, isHere: false }
+    const pinned = this.#pinned?.ranges.locate(version, run)
     if (pinned === undefined) return ordinary(run)
-    const elsewhere = (located: LocatedRun): LocatedRun | Promise<LocatedRun> => {
+    const inEither = (located: LocatedRun): LocatedRun | Promise<LocatedRun> => {
       if (located.isHere) return located
       this.#whole.delete(version.pathKey)
       return ordinary(located)
     }
-    return pinned instanceof Promise ? pinned.then(elsewhere) : elsewhere(pinned)
+    return pinned instanceof Promise ? pinned.then(inEither) : inEither(pinned)
   }
 
   /** See `CachedRanges.read`. */
   async read(version: StoredVersion, run: BlockRun): Promise<StoredBlock[]> {
-    const pinned = (await this.#pinned?.here.read(version, run)) ?? []
-    return pinned.length > 0 ? pinned : ((await this.#ordinary?.here.read(version, run)) ?? [])
+    const pinned = (await this.#pinned?.ranges.read(version, run)) ?? []
+    return pinned.length > 0 ? pinned : ((await this.#ordinary?.ranges.read(version, run)) ?? [])
   }
 
   /** See `CachedRanges.readPart`. */
   async readPart(version: StoredVersion, part: BlockPart): Promise<StoredPart | undefined> {
-    return (await this.#pinned?.here.readPart(version, part)) ?? this.#ordinary?.here.readPart(version, part)
-  }
-
-  /** See `CachedRanges.readPartNow`. */
-  readPartNow(version: StoredVersion, part: BlockPart, room?: Uint8Array): StoredPart | undefined {
     return (
-      this.#pinned?.here.readPartNow(version, part, room) ??
-      this.#ordinary?.here.readPartNow(version, part, room)
+      (await this.#pinned?.ranges.readPart(version, part)) ?? this.#ordinary?.ranges.readPart(version, part)
     )
   }
 
-  /** True if blocks that are here can be read when they are asked for: there is no need to have them in memory before. */
-  get isQuick(): boolean {
-    return (this.#pinned?.here.isQuick ?? true) && (this.#ordinary?.here.isQuick ?? true)
+  /** See `CachedRanges.readPartNow`. */
+  readPartNow(version: StoredVersion, part: BlockPart, buffer?: Uint8Array): StoredPart | undefined {
+    return (
+      this.#pinned?.ranges.readPartNow(version, part, buffer) ??
+      this.#ordinary?.ranges.readPartNow(version, part, buffer)
+    )
   }
 
-  /** A block turned out to be of another content. */
+  /** True where the disk is quick enough to read blocks when they are asked for, so that they need not be in memory before. */
+  get isQuick(): boolean {
+    return (this.#pinned?.ranges.isQuick ?? true) && (this.#ordinary?.ranges.isQuick ?? true)
+  }
+
+  /** Drops a block that turned out to have other content. */
   drop(version: StoredVersion, block: number): void {
-    this.#pinned?.here.drop(version, block)
-    this.#ordinary?.here.drop(version, block)
+    this.#pinned?.ranges.drop(version, block)
+    this.#ordinary?.ranges.drop(version, block)
   }
 
   /** True if a block written now would be kept. */
@@ -104,7 +106,7 @@ export class DiskCache {
     return this.#ordinary?.hasRoom ?? true
   }
 
-  /** Keeps a block that was read, when there is room and time for it. */
+  /** Queues a block that was read to be written, if there is space and time for it. */
   write(version: StoredVersion, block: StoredBlock): void {
     this.#ordinary?.write(version, block)
   }
@@ -122,25 +124,25 @@ export class DiskCache {
     this.#ordinary?.move(from, to, options)
   }
 
-  /** Takes over a file that holds exactly the version's bytes. Removes `file`, whether it is kept or not. */
+  /** Moves in a file that has exactly the version's bytes, or removes it if it does not fit. */
   async adopt(version: Version, sizeBytes: number, file: string): Promise<void> {
     const stored = storedVersion(version, sizeBytes)
     const place = this.placeOf(version.path)
-    // The older versions there are nobody's.
+    // Older versions in the other store are of no use any more.
     for (const other of [this.#pinned, this.#ordinary]) if (other !== place) void other?.forget(version.path)
     if ((await place?.adopt(stored, file)) === true) return
     if (place !== this.#ordinary && (await this.#ordinary?.adopt(stored, file)) === true) return
     await unlinkIfThere(file, this.#options.disk)
   }
 
-  /** A document of one block is at hand whole: where it is pinned it is in its place at once, whatever becomes of `write`. */
+  /** Stores a pinned document of one block at once, given all its bytes: `write` might drop them. */
   keep(version: Version, bytes: Uint8Array): void {
     const place = this.placeOf(version.path)
     if (place === undefined || place === this.#ordinary) return
     void place.store(storedVersion(version, bytes.length), [{ block: 0, bytes: [bytes], tag: 0 }])
   }
 
-  /** Where a document is kept whole: with the pins, or for as long as the cache has room. Undefined: nowhere. */
+  /** The store that keeps the whole document: the pinned one, or the cache, which may evict it. Undefined: none. */
   placeOf(path: string): BlockStore | undefined {
     const { pinned } = this.#options
     if (pinned?.covers(path) !== true) return this.#ordinary
@@ -162,26 +164,26 @@ export class DiskCache {
     return (this.#ordinary?.bytes ?? 0) + (this.#pinned?.bytes ?? 0)
   }
 
-  /** Bytes of a version that are in its place. */
+  /** Bytes of a version that are in its store (see `placeOf`). */
   async bytesInPlace(version: Version, sizeBytes: number): Promise<number> {
     const place = this.placeOf(version.path)
     if (place === undefined) return 0
     const stored = storedVersion(version, sizeBytes)
     if (place === this.#pinned && this.#whole.get(stored.pathKey) === stored.key) return sizeBytes
-    const bytes = await place.here.bytes(stored)
-    if (place === this.#pinned && bytes === sizeBytes && !place.here.isOfThisRun(stored))
+    const bytes = await place.ranges.bytes(stored)
+    if (place === this.#pinned && bytes === sizeBytes && !place.ranges.isOfThisRun(stored))
       this.#whole.set(stored.pathKey, stored.key)
     return bytes
   }
 
-  /** Files that are with the pins when a look at them begins: see `keepPinned`. */
+  /** Names of the files in the pinned store now, for `keepPinned`. */
   async pinnedFiles(): Promise<ReadonlySet<string>> {
     return (await this.#pinned?.files()) ?? new Set()
   }
 
   /**
-   * Pins these versions from now on, as far as they are still on disk: of the `files` that were there before the look,
-   * older ones of the same paths go to the cache, which may evict them, and so does everything else where they are `all`.
+   * Keeps these versions in the pinned store. Of the `files` that were in it when the caller began (see `pinnedFiles`), those of
+   * other versions of the same paths move to the cache, which may evict them; if the versions are `all`, so do all other files.
    */
   async keepPinned(
     versions: Iterable<Version>,
@@ -200,7 +202,7 @@ export class DiskCache {
     )
   }
 
-  /** Removes what is cached; what is pinned only if asked for. */
+  /** Removes all cached blocks; pinned ones only if asked for. */
   async clear({ withPinned }: { withPinned: boolean }): Promise<void> {
     await this.#ordinary?.clear()
     if (!withPinned) return
@@ -208,12 +210,12 @@ export class DiskCache {
     await this.#pinned?.clear()
   }
 
-  /** Bytes that `giveUp` would give, as far as the folder has been read. */
+  /** Bytes that `giveUp` could free, as far as the folder has been read. */
   get givableBytes(): number {
     return this.#ordinary?.bytes ?? 0
   }
 
-  /** See `BlockStore.giveUp`; what is pinned stays. */
+  /** See `BlockStore.giveUp`; pinned documents stay. */
   async giveUp(bytes: number): Promise<number> {
     return (await this.#ordinary?.giveUp(bytes)) ?? 0
   }
@@ -227,7 +229,7 @@ export class DiskCache {
     }
   }
 
-  /** Writes what is waiting and closes all files. */
+  /** Writes the queued blocks and closes all files. */
   async close(): Promise<void> {
     await Promise.all([this.#ordinary?.close(), this.#pinned?.close()])
   }

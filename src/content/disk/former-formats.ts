@@ -1,5 +1,5 @@
-// Blocks of the former format of the disk cache are taken over, so that what is pinned is here after an update, too: the same
-// bytes at the same places, behind them a table with one checksum for each block. May go once nobody has such a folder.
+// Converts blocks of the former format of the disk cache, so that pinned documents are still here after an update. It has the
+// same bytes at the same places, and a table with one checksum per block. May be removed once no such folders exist.
 //
 //   entry: length · crc32 of the bytes · tag · crc32 of these three, 4 bytes each
 
@@ -17,13 +17,13 @@ const formerEntryBytes = 16
 export interface Takeover {
   readonly disk: Disk
   readonly log: Log
-  /** The cache's folder, with that of each format in it. */
+  /** The cache's folder, which has a subfolder for each format. */
   readonly dir: string
-  /** Where today's files are. */
+  /** Subfolder of the present format. */
   readonly to: string
 }
 
-/** File by file. A file that cannot be read is removed; one that cannot be written stays for the next start. */
+/** Converts all files. One that cannot be read is removed; one that cannot be written stays for the next start. */
 export async function takeOverFormerFormat({ disk, log, dir, to }: Takeover): Promise<void> {
   const folder = join(dir, formerFolder)
   for (const shard of await namesIn(disk, folder)) {
@@ -34,7 +34,7 @@ export async function takeOverFormerFormat({ disk, log, dir, to }: Takeover): Pr
         await takeOver(disk, file, join(to, shard, name))
         await disk.unlink(file)
       } catch (error) {
-        // Another mount of the project has taken it over.
+        // Another mount of the project has converted it.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue
         log.debug({ error: String(error) }, 'a file of the former cache is not taken over')
       }
@@ -69,12 +69,12 @@ async function takeOver(disk: Disk, from: string, to: string): Promise<void> {
 }
 
 interface FormerTable {
-  /** Numbered from 0: where a block lies in a file does not depend on its number in the document. */
+  /** Blocks are numbered from 0, as their places in the file do not depend on their numbers in the document. */
   readonly shape: SegmentShape
   readonly table: Buffer
 }
 
-/** Undefined for a file without its last block: only that tells how long the document is. */
+/** Reads the table at the end of the file. Undefined if the last block is absent: only its entry tells where the table begins. */
 async function formerTable(former: OpenFile, size: number): Promise<FormerTable | undefined> {
   const blocks = Math.ceil(size / (blockSizeBytes + formerEntryBytes))
   const tableAt = size - blocks * formerEntryBytes
@@ -84,12 +84,12 @@ async function formerTable(former: OpenFile, size: number): Promise<FormerTable 
   const last = entryAt(table, blocks - 1)
   if (last === undefined) return undefined
   const dataBytes = (blocks - 1) * blockSizeBytes + last.length
-  const isIts =
+  const isConsistent =
     last.length <= blockSizeBytes && tableAt - dataBytes >= 0 && tableAt - dataBytes < formerEntryBytes
-  return isIts ? { shape: { firstBlock: 0, blocks, dataBytes }, table } : undefined
+  return isConsistent ? { shape: { firstBlock: 0, blocks, dataBytes }, table } : undefined
 }
 
-/** Undefined where the block was never written. */
+/** The table's entry for a block; undefined where it was never written. */
 function entryAt(
   table: Buffer,
   block: number,

@@ -1,4 +1,4 @@
-// Turns that are asked for now and taken when no more come: readers first.
+// A timer that delays disk writes until no more come for a tenth of a second, so that readers go first.
 
 import type { Clock, Timer } from '../../world/clock.ts'
 
@@ -11,20 +11,20 @@ export class IdleTimer {
   #timer: Timer | undefined
   #lastMs = 0
 
-  /** `take` is called once for each name, when nothing was asked for for a tenth of a second. */
+  /** `take` is called once for each waiting name, when there was no `add` for a tenth of a second. */
   constructor(clock: Clock, take: (name: string) => void) {
     this.#clock = clock
     this.#take = take
   }
 
-  /** Undefined: something came for which no turn is needed, and it is not quiet. */
+  /** Adds a waiting name, and restarts the quiet time. Undefined only restarts it. */
   add(name: string | undefined): void {
     if (name !== undefined) this.#waiting.add(name)
     this.#lastMs = this.#clock.monotonic()
-    this.#timer ??= this.#clock.setTimeout(() => this.#look(), quietMs).unref()
+    this.#timer ??= this.#clock.setTimeout(() => this.#check(), quietMs).unref()
   }
 
-  /** All turns at once. */
+  /** Takes all waiting names now. */
   takeAll(): void {
     this.#clock.clear(this.#timer)
     this.#timer = undefined
@@ -33,10 +33,10 @@ export class IdleTimer {
     for (const name of names) this.#take(name)
   }
 
-  #look(): void {
+  #check(): void {
     this.#timer = undefined
     const restMs = this.#lastMs + quietMs - this.#clock.monotonic()
     if (restMs <= 0) this.takeAll()
-    else this.#timer = this.#clock.setTimeout(() => this.#look(), restMs).unref()
+    else this.#timer = this.#clock.setTimeout(() => this.#check(), restMs).unref()
   }
 }

@@ -1,5 +1,5 @@
-// The segments that are open now: at most so many files, the longest unused closed first. Knows where a segment's file
-// is; what is in it is segment.ts's business, and which files there are the index's.
+// The segments that are open now: a bounded number of files, the least recently used closed first. The content of a file is
+// the business of segment.ts, and which files exist that of block-index.ts.
 
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
@@ -30,14 +30,14 @@ export class OpenSegments {
     })
   }
 
-  /** The segment, as far as it is known without looking at the disk. */
+  /** The segment, if it is open. Does not read the disk: 'unknown' if only that could tell. */
   peek(name: string): Segment | 'absent' | 'unknown' {
     const segment = this.#open.get(name)
     if (segment !== undefined) return segment
     return this.#index.has(name) === false ? 'absent' : 'unknown'
   }
 
-  /** The segment, undefined where there is none. */
+  /** Opens the segment; undefined where there is none. */
   async find(version: StoredVersion, id: SegmentId): Promise<Segment | undefined> {
     const name = segmentName(version, id)
     const known = this.peek(name)
@@ -54,14 +54,14 @@ export class OpenSegments {
         segment.touch(new Date(this.#clock.wall())).catch(() => {})
         return segment
       } catch {
-        // Gone, or not readable: absent either way.
+        // Missing or not readable: the segment counts as absent either way.
         this.#index.forget(name)
         return undefined
       }
     })
   }
 
-  /** The segment, made where missing. Throws the system's errors. */
+  /** Opens the segment, and creates it where missing. Throws the system's errors. */
   async make(version: StoredVersion, id: SegmentId): Promise<Segment> {
     const name = segmentName(version, id)
     const made = await this.#once(name, () =>
@@ -70,7 +70,7 @@ export class OpenSegments {
     return made ?? this.make(version, id)
   }
 
-  /** Does something that makes a file, making its folder first where missing: a call that is refused costs more than that. */
+  /** Calls a function that creates a file, after creating its subfolder if that is not known to exist. */
   async inShard<T>(name: string, make: (path: string) => Promise<T>): Promise<T> {
     const path = this.#index.pathOf(name)
     if (!this.#index.hasShard(name)) await this.#makeShard(name)
@@ -78,7 +78,7 @@ export class OpenSegments {
       return await make(path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // Somebody removed it.
+      // Another process removed the subfolder.
       await this.#makeShard(name)
       return await make(path)
     }
@@ -103,7 +103,7 @@ export class OpenSegments {
     this.#open.clear()
   }
 
-  /** Several who want the same file get the same segment. */
+  /** Shares one opening of a file among all calls that want it. */
   #once(name: string, open: () => Promise<Segment | undefined>): Promise<Segment | undefined> {
     const known = this.#opening.get(name)
     if (known !== undefined) return known

@@ -1,26 +1,26 @@
-// Writes past the kernel's pages. A block that a reader in order takes as it comes is in the drive's own pages then; copying
-// it into those of the cache's file, too, was the most expensive part of a cold read (docs/performance.md). It takes aligned
-// memory, which is ours from the copy into it until the system has written it: one write at a time, used again for the next.
+// Writes that bypass the page cache (direct I/O). A block that a sequential reader gets is in the page cache of the drive by
+// then; copying it into that of the cache file, too, was the most expensive part of a cold read (docs/performance.md). Direct
+// I/O needs aligned memory, which is in use until the write is over: there is one buffer, and one write at a time.
 
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
 import { appendSlice } from '../block.ts'
 import type { Block } from '../block.ts'
 
-/** The unit of position and length, on every disk there is. */
+/** Alignment of position and length that every disk accepts. */
 const unitBytes = 4096
-/** Less is not worth another file that is opened. */
+/** Fewer bytes are not worth opening the file once more. */
 const leastBytes = 1024 * 1024
-/** A segment of the disk cache in one call. */
-const roomBytes = 4 * 1024 * 1024
+/** Size of the buffer: one segment of the disk cache. */
+const bufferBytes = 4 * 1024 * 1024
 const wasmPageBytes = 64 * 1024
-/** Where a mebibyte takes longer time and again, the kernel’s pages take what the disk writes later, for so long. */
+/** Where a mebibyte takes longer several times in a row, writes use the page cache for a while: the disk is slow. */
 const slowMsPerMebibyte = 50
 const slowForMs = 1_000
-/** So many in a row: a busy processor makes one of them late, too. */
+/** Number of slow writes in a row: a single one may be due to a busy processor. */
 const slowLimit = 3
 
-/** Not among the names TypeScript has for Node. */
+/** Missing in the types of Node. */
 declare const WebAssembly: {
   Memory: new (pages: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer }
 }
@@ -28,11 +28,11 @@ declare const WebAssembly: {
 export class PastPages {
   readonly #disk: Disk
   readonly #now: () => number
-  #room: Uint8Array | undefined
+  #buffer: Uint8Array | undefined
   #isTaken = false
-  /** The filesystem does not take it, or there is no memory for it. */
+  /** The filesystem does not support it, or there is no memory for the buffer. */
   #isRefused = false
-  /** Slow writes one after another. */
+  /** Number of slow writes in a row. */
   #slow = 0
   #slowUntilMs = Number.NEGATIVE_INFINITY
 
@@ -42,8 +42,8 @@ export class PastPages {
   }
 
   /**
-   * Writes the beginning of the pieces to a file that is there, and answers how many bytes of it: 0 where it is not worth it, another
-   * write has the memory, the disk is slow, or the filesystem refuses. The rest is the caller's.
+   * Writes the first bytes of the pieces to an existing file, and returns how many: 0 where it is not worth it, another write has
+   * the buffer, the disk is slow, or the filesystem refuses. The caller writes the rest.
    */
   async write(file: string, pieces: Block, position: number): Promise<number> {
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
@@ -53,12 +53,12 @@ export class PastPages {
     if (sinceMs < this.#slowUntilMs) return 0
     this.#isTaken = true
     try {
-      this.#room ??= alignedRoom()
-      const written = await this.#writeFrom(this.#room, file, pieces, { position, end })
+      this.#buffer ??= alignedBuffer()
+      const written = await this.#writeFrom(this.#buffer, file, pieces, { position, end })
       this.#took(sinceMs, end)
       return written
     } catch (error) {
-      // Through the pages it may go all the same; where not, that says why.
+      // The caller's ordinary write may succeed all the same; if not, its error tells why.
       const { code } = error as NodeJS.ErrnoException
       this.#isRefused = code === 'EINVAL' || code === undefined
       return 0
@@ -77,7 +77,7 @@ export class PastPages {
   }
 
   async #writeFrom(
-    room: Uint8Array,
+    buffer: Uint8Array,
     file: string,
     pieces: Block,
     { position, end }: { position: number; end: number },
@@ -86,8 +86,8 @@ export class PastPages {
     try {
       let at = 0
       while (at < end) {
-        const length = fill(room, pieces, at, Math.min(end, at + room.length))
-        const { bytesWritten } = await opened.writev([room.subarray(0, length)], position + at)
+        const length = fill(buffer, pieces, at, Math.min(end, at + buffer.length))
+        const { bytesWritten } = await opened.writev([buffer.subarray(0, length)], position + at)
         if (bytesWritten < length) break
         at += length
       }
@@ -98,19 +98,19 @@ export class PastPages {
   }
 }
 
-/** The only memory of JavaScript that begins where a page does. Where it ever does not, the system refuses to write it. */
-function alignedRoom(): Uint8Array {
-  const pages = roomBytes / wasmPageBytes
+/** WebAssembly memory is the only memory of JavaScript that is page-aligned. If it ever is not, the system refuses the write. */
+function alignedBuffer(): Uint8Array {
+  const pages = bufferBytes / wasmPageBytes
   return new Uint8Array(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer)
 }
 
-/** Copies the bytes `from` … `to` of the pieces; answers how many. */
-function fill(room: Uint8Array, pieces: Block, from: number, to: number): number {
+/** Copies the bytes `from` … `to` of the pieces into the buffer; returns how many. */
+function fill(buffer: Uint8Array, pieces: Block, from: number, to: number): number {
   const parts: Uint8Array[] = []
   appendSlice(parts, pieces, from, to)
   let at = 0
   for (const part of parts) {
-    room.set(part, at)
+    buffer.set(part, at)
     at += part.length
   }
   return at

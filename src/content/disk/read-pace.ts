@@ -1,14 +1,14 @@
-// Pace of the disk: tells whether it is read on the thread that serves everybody. A read whose bytes are at hand is
-// over sooner than the thread pool would have begun it; one that waits for a head to move, or for a network behind
-// the disk, holds everybody up. How many of the last ones did tells which: a busy processor makes one of them late, a
-// slow disk nearly all. A pure state machine: no I/O.
+// Pace of the disk: decides whether it may be read synchronously, on the main thread. A read from the page cache is over before
+// the thread pool would have begun it; one that waits for the disk's head, or for a network behind the disk, holds up the whole
+// drive. The number of late reads tells which it is: a busy processor makes one of them late, a slow disk nearly all. A pure
+// state machine: no I/O.
 
-/** A read that takes longer had to wait. */
+/** A read that takes longer had to wait for the disk (ms). */
 const lateMs = 4
-/** So many late ones, less one for every four that were not, and the thread pool reads. */
+/** Number of late reads, less one for every four others, after which the thread pool reads. */
 const limit = 4
 const forgiven = 1 / 4
-/** For how long: a slow disk holds everybody up for `limit` reads in this time, and no more. */
+/** Time for which the thread pool reads then (ms): a slow disk holds the drive up for at most `limit` reads in this time. */
 const restMs = 1_000
 
 export class ReadPace {
@@ -20,7 +20,7 @@ export class ReadPace {
     return nowMs >= this.#restUntilMs
   }
 
-  /** A read on this thread began and ended. */
+  /** Notes when a read on this thread began and ended. */
   took(fromMs: number, toMs: number): void {
     this.#late = Math.max(0, this.#late + (toMs - fromMs > lateMs ? 1 : -forgiven))
     if (this.#late < limit) return

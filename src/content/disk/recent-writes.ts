@@ -1,5 +1,5 @@
-// Paths of which something was written to the cache folder a moment ago: what is stored there next may be told from that by nothing,
-// with a service that tells time by the second, or by two.
+// Paths of which blocks were just written to the cache folder. A version stored within the next two seconds may have the same
+// fingerprint, with a service that gives times in whole seconds, or in steps of two.
 
 import type { Clock } from '../../world/clock.ts'
 import { pathKeyInName } from './stored-version.ts'
@@ -8,14 +8,14 @@ const lookAlikeMs = 2_000
 
 export class RecentWrites {
   readonly #clock: Clock
-  /** When (ms, monotonic); the longest ago first. */
+  /** Time of the last write (ms, monotonic) by path key; oldest first. */
   readonly #paths = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** A segment's file was written, or has this name now. */
+  /** Notes that the segment file of this name was written, or got this name. */
   add(name: string): void {
     const now = this.#clock.monotonic()
     for (const [pathKey, at] of this.#paths) {
@@ -27,12 +27,12 @@ export class RecentWrites {
     this.#paths.set(pathKey, now)
   }
 
-  /** For how long from now (ms) something counts as just written. */
+  /** Time for which the path still counts as just written (ms). */
   restMs(pathKey: string): number {
     return (this.#paths.get(pathKey) ?? -Infinity) + lookAlikeMs - this.#clock.monotonic()
   }
 
-  /** Tells, whenever it is asked, whether something was written of a path since a moment before now. */
+  /** Returns a function that is true if blocks of the path were written less than two seconds before now, or later. */
   sinceNow(pathKey: string): () => boolean {
     const since = this.#clock.monotonic() - lookAlikeMs
     return () => (this.#paths.get(pathKey) ?? -Infinity) > since

@@ -1,4 +1,5 @@
-// The table at the end of a segment: what is here of each block, and checksums of its bytes. An entry that is not whole is none.
+// The table at the end of a segment: the length of each block, or 0 if it is absent, and checksums of its bytes. A torn entry
+// counts as absent.
 //
 //   entry: length · tag · crc32 of each piece (8) · crc32 of all these · 0, 4 bytes each
 
@@ -18,15 +19,15 @@ export interface StoredBlock {
   readonly block: number
   readonly bytes: Block
   readonly tag: number
-  /** A reader in order took it as it came, and the drive's pages have it: it is not looked for on disk soon. */
+  /** A sequential reader got it already, and the drive's page cache has it: it will hardly be read from disk soon. */
   readonly isPassing?: boolean
 }
 
-/** Bytes that a block takes in the table. */
+/** Bytes of an entry. */
 export const entryBytes = 48
-/** Bytes of a piece, which has a checksum of its own. */
+/** Bytes of a piece, the unit of checksums. */
 export const pieceBytes: number = 16 * 1024
-/** Where in an entry the pieces' checksums are, and where its own is. */
+/** Offsets in an entry of the pieces' checksums, and of its own. */
 const checksumsAt = 8
 const closingAt = checksumsAt + 4 * (blockSizeBytes / pieceBytes)
 
@@ -37,7 +38,7 @@ export function tagOf(etag: string | undefined): number {
 
 export class SegmentTable {
   readonly shape: SegmentShape
-  /** As it is on disk. */
+  /** The table's bytes, as they are on disk. */
   readonly bytes: Buffer
 
   constructor(shape: SegmentShape, bytes: Buffer) {
@@ -45,7 +46,7 @@ export class SegmentTable {
     this.bytes = bytes
   }
 
-  /** It was read from disk. */
+  /** Clears the entries that are torn, after the table was read from disk. */
   dropTornEntries(): void {
     for (let at = 0; at < this.bytes.length; at += entryBytes) {
       const closing = crc32(this.bytes.subarray(at, at + closingAt))
@@ -53,12 +54,12 @@ export class SegmentTable {
     }
   }
 
-  /** One to be written, before it is taken over. */
+  /** A copy to be changed and written, before `takeOver` makes its entries valid here. */
   copy(): SegmentTable {
     return new SegmentTable(this.shape, Buffer.from(this.bytes))
   }
 
-  /** Takes the entries of these blocks over, and no others: those may have changed meanwhile. */
+  /** Copies the entries of these blocks, and no others, since those may have changed meanwhile. */
   takeOver(table: SegmentTable, first: number, last: number): void {
     const from = this.entryAt(first)
     table.bytes.copy(this.bytes, from, from, this.entryAt(last) + entryBytes)
@@ -120,7 +121,7 @@ export class SegmentTable {
   }
 }
 
-/** One for each piece of the block, however its bytes came. */
+/** Checksums of the block's pieces, however its bytes are split into chunks. */
 function* checksumsOf(bytes: Block): Iterable<number> {
   let checksum = 0
   let left = pieceBytes

@@ -1,6 +1,6 @@
-// One file of the disk cache: consecutive blocks of one version at their own places, then a table with one entry per
-// block. An entry is written after its bytes and checked when the file is opened, the bytes at every read, so that a torn,
-// truncated or foreign block is absent. Bytes have a checksum for each 16 KiB: a small read checks no more than that.
+// A segment: one file of the disk cache, with consecutive blocks of one version at fixed places, then a table with one entry
+// per block. An entry is written after its bytes and checked when the file is opened, the bytes at every read, so that a torn,
+// truncated or foreign block counts as absent. There is a checksum for each 16 KiB, so that a small read checks no more.
 //
 //   0                                    dataBytes   (rounded up to 16)
 //   ├── block 0 ──┬── block 1 ──┬─ … ─┤   ├─ entry 0 ─┬─ entry 1 ─┬─ … ─┤
@@ -15,7 +15,7 @@ import type { PastPages } from './past-pages.ts'
 import { SegmentTable, entryBytes, pieceBytes } from './segment-table.ts'
 import type { SegmentShape, StoredBlock } from './segment-table.ts'
 
-/** The bytes `from` … `to`, counted from where a block begins. */
+/** The bytes `from` … `to`, counted from the start of a block. */
 export interface BlockPart {
   readonly block: number
   readonly from: number
@@ -39,7 +39,7 @@ export class Segment {
   readonly #file: string
   readonly #handle: OpenFile
   readonly #table: SegmentTable
-  /** The bytes are known to be right though no checksum is on disk yet. */
+  /** All bytes are known to be right, though no checksums are on disk yet. */
   #isTrusted = false
 
   private constructor(disk: Disk, file: string, handle: OpenFile, table: SegmentTable) {
@@ -50,7 +50,7 @@ export class Segment {
     this.#table = table
   }
 
-  /** Opens the file, making it where missing if `create`. Throws the system's errors. */
+  /** Opens the file; creates it where missing if `create`. Throws the system's errors. */
   static async open(disk: Disk, file: string, shape: SegmentShape, create: boolean): Promise<Segment> {
     const { handle, isNew } = await (create ? createOrOpen(disk, file) : openExisting(disk, file))
     try {
@@ -72,7 +72,7 @@ export class Segment {
     return this.#isTrusted || this.#table.has(block)
   }
 
-  /** Bytes of all blocks that are here. */
+  /** Bytes of all blocks in the file. */
   get bytesHere(): number {
     const { firstBlock, blocks } = this.shape
     let bytes = 0
@@ -81,7 +81,7 @@ export class Segment {
     return bytes
   }
 
-  /** The blocks from the run's first one on, up to one that is not as it was written: that one is absent from now on. */
+  /** Reads the blocks of a run, up to one whose checksum is wrong, which is dropped. Throws the system's errors. */
   async read(run: BlockRun): Promise<StoredBlock[]> {
     const offset = this.#offsetOf(run.first)
     const end = Math.min(this.#offsetOf(run.end), this.shape.dataBytes)
@@ -100,7 +100,7 @@ export class Segment {
     return blocks
   }
 
-  /** True when all blocks of the part are here. */
+  /** True where all blocks of the part are in the file. */
   hasAll({ block, to }: BlockPart): boolean {
     const { firstBlock, blocks } = this.shape
     const end = block + Math.ceil(to / blockSizeBytes)
@@ -110,30 +110,30 @@ export class Segment {
   }
 
   /**
-   * A part of blocks that are here, read and checked with no more than the pieces it is in; undefined where they are
-   * not as they were written, and then absent from now on, or came with several ETags. Throws the system's errors.
+   * Reads a part of blocks, and checks no more than the pieces it is in. Undefined where a checksum is wrong (that block is
+   * dropped), or the blocks came with different ETags. Throws the system's errors.
    */
   async readPart(part: BlockPart): Promise<StoredPart | undefined> {
     const { start, end } = this.#piecesOf(part)
     const buffer = Buffer.allocUnsafeSlow(end - start)
     const at = this.#offsetOf(part.block) + start
     const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, at)
-    return this.#checked(part, start, buffer, bytesRead)
+    return this.#checkedPart(part, start, buffer, bytesRead)
   }
 
-  /** As `readPart`, on this thread, and into `room` where that is large enough. */
-  readPartNow(part: BlockPart, room?: Uint8Array): StoredPart | undefined {
+  /** Like `readPart`, but synchronous, and into `target` if that is large enough. */
+  readPartNow(part: BlockPart, target?: Uint8Array): StoredPart | undefined {
     const { start, end } = this.#piecesOf(part)
-    const hasRoom = room !== undefined && room.length >= end - start
-    const buffer = hasRoom ? room.subarray(0, end - start) : Buffer.allocUnsafeSlow(end - start)
+    const fits = target !== undefined && target.length >= end - start
+    const buffer = fits ? target.subarray(0, end - start) : Buffer.allocUnsafeSlow(end - start)
     const at = this.#offsetOf(part.block) + start
     const bytesRead = this.#disk.readSync(this.#handle.fd, buffer, 0, buffer.length, at)
-    return this.#checked(part, start, buffer, bytesRead)
+    return this.#checkedPart(part, start, buffer, bytesRead)
   }
 
   /**
-   * Stores consecutive blocks, by `pastPages` as much of them as that takes. Throws the system's errors; nothing half-written
-   * is ever found afterwards. `isSure`: nor is it taken for here after a power cut that took the bytes.
+   * Writes consecutive blocks, as many bytes as possible with `pastPages`. Throws the system's errors; half-written blocks
+   * count as absent. `isSure`: syncs the bytes first, so that a block lost in a power cut counts as absent, too.
    */
   async write(
     blocks: readonly StoredBlock[],
@@ -146,9 +146,9 @@ export class Segment {
     for (const stored of blocks) table.set(stored)
     const pieces: Uint8Array[] = []
     const all = blocks.flatMap((stored) => stored.bytes)
-    const begun = (await pastPages?.write(this.#file, all, this.#offsetOf(first))) ?? 0
-    appendSlice(pieces, all, begun, Infinity)
-    const offset = this.#offsetOf(first) + begun
+    const writtenBytes = (await pastPages?.write(this.#file, all, this.#offsetOf(first))) ?? 0
+    appendSlice(pieces, all, writtenBytes, Infinity)
+    const offset = this.#offsetOf(first) + writtenBytes
     const isUpToTable = last === this.shape.firstBlock + this.shape.blocks - 1
     if (isUpToTable && !isSure && table.bytes.length <= smallTableBytes) {
       const gap = tableOffset(this.shape) - this.shape.dataBytes
@@ -163,18 +163,18 @@ export class Segment {
     this.#table.takeOver(table, first, last)
   }
 
-  /** From now on the block is absent. */
+  /** Makes the block absent from now on. */
   drop(block: number): void {
     this.#isTrusted = false
     this.#table.drop(block)
   }
 
-  /** Every byte of the file is known to be right: it was ours before it came here. `seal` makes that outlive this run. */
+  /** Marks every byte of the file as right: the file was our own before it was moved in. `seal` makes this outlive the run. */
   trust(): void {
     this.#isTrusted = true
   }
 
-  /** Computes and writes the whole table of a trusted segment, reading it once, in small steps. Throws the system's errors. */
+  /** Computes and writes the table of a trusted segment, reading the file once in small steps. Throws the system's errors. */
   async seal(): Promise<void> {
     const { firstBlock, blocks, dataBytes } = this.shape
     const buffer = Buffer.allocUnsafeSlow(Math.min(8 * blockSizeBytes, dataBytes))
@@ -193,13 +193,13 @@ export class Segment {
     this.#isTrusted = false
   }
 
-  /** Forgets which ETag the blocks came with: the same bytes have another one now. */
+  /** Forgets the ETags of the blocks: the same bytes belong to another version now. */
   async untag(): Promise<void> {
     this.#table.untag()
     await this.#writeAll([this.#table.bytes], tableOffset(this.shape))
   }
 
-  /** Waits for reads and writes under way. */
+  /** Closes the file, after the reads and writes under way. */
   close(): Promise<void> {
     return this.#handle.close()
   }
@@ -215,7 +215,7 @@ export class Segment {
     return { start, end: Math.min(Math.ceil(to / pieceBytes) * pieceBytes, dataEnd) }
   }
 
-  #checked(
+  #checkedPart(
     { block, from, to }: BlockPart,
     start: number,
     buffer: Uint8Array,
@@ -224,15 +224,15 @@ export class Segment {
     const tag = this.#table.tagOf(block)
     for (let at = 0; at < buffer.length;) {
       const position = start + at
-      const one = block + Math.floor(position / blockSizeBytes)
+      const current = block + Math.floor(position / blockSizeBytes)
       const inBlock = position % blockSizeBytes
       const bytes = buffer.subarray(at, at + blockSizeBytes - inBlock)
       at += bytes.length
-      if (at > bytesRead || !this.#isAsWritten(one, bytes, inBlock)) {
-        this.drop(one)
+      if (at > bytesRead || !this.#isAsWritten(current, bytes, inBlock)) {
+        this.drop(current)
         return undefined
       }
-      if (this.#table.tagOf(one) !== tag) return undefined
+      if (this.#table.tagOf(current) !== tag) return undefined
     }
     return { bytes: buffer.subarray(from - start, to - start), tag }
   }
@@ -264,7 +264,7 @@ interface Opened {
   readonly isNew: boolean
 }
 
-/** Two processes may make the same file at once: neither may truncate what the other wrote. */
+/** Opens the file, and creates it where missing. Two processes may do so at once: neither may truncate it. */
 async function createOrOpen(disk: Disk, file: string): Promise<Opened> {
   try {
     return { handle: await disk.open(file, 'wx+', 0o600), isNew: true }

@@ -1,13 +1,13 @@
-// Work on a folder, one piece after another, behind whoever asked for it. A disk that refuses is reported once, and then
-// left alone for a while. Knows nothing of what the work is.
+// A queue for work on a folder, done one task after another in the background. A failing disk is logged once, and then left
+// alone for a while. Knows nothing of the tasks.
 
 import type { Log } from '../../log.ts'
 
-/** A disk that refuses is left alone for this long. */
+/** Time for which a failing disk is left alone (ms). */
 const pauseMs = 30_000
 
 export interface SerialQueueOptions {
-  /** For the log. */
+  /** The folder, named in the log. */
   readonly dir: string
   readonly log: Log
   /** Milliseconds of a monotonic clock. */
@@ -24,28 +24,28 @@ export class SerialQueue {
     this.#options = options
   }
 
-  /** True while the disk is left alone. */
+  /** True while the disk is left alone after a failure. */
   get isPaused(): boolean {
     return this.#options.now() < this.#pausedUntilMs
   }
 
-  /** Resolves when the work was done, or failed, which is logged. */
-  run(what: string, work: () => Promise<void>): Promise<void> {
-    this.#tail = this.#tail.then(work).catch((error: unknown) => this.#failed(what, error))
+  /** Does the work after all earlier work. Resolves when it is over; failures are only logged, as "cannot `task`". */
+  run(task: string, work: () => Promise<void>): Promise<void> {
+    this.#tail = this.#tail.then(work).catch((error: unknown) => this.#failed(task, error))
     return this.#tail
   }
 
-  /** Resolves when everything asked for so far is over. */
+  /** Resolves when all work queued so far is over. */
   over(): Promise<void> {
     return this.#tail
   }
 
-  #failed(what: string, error: unknown): void {
+  #failed(task: string, error: unknown): void {
     const { dir, log, now } = this.#options
     this.#pausedUntilMs = now() + pauseMs
     const fields = { dir, error: String(error) }
-    if (this.#hasWarned) log.debug(fields, `cannot ${what}`)
-    else log.warn(fields, `cannot ${what}: reading goes on without the disk cache`)
+    if (this.#hasWarned) log.debug(fields, `cannot ${task}`)
+    else log.warn(fields, `cannot ${task}: reading goes on without the disk cache`)
     this.#hasWarned = true
   }
 }

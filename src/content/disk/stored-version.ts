@@ -1,4 +1,4 @@
-// How a version's blocks are named on disk and cut into segments. Pure text and arithmetic.
+// Names of a version's blocks on disk, and their division into segments. Pure text and arithmetic.
 //
 //   <2 hex>/<24 hex of the path><16 hex of the fingerprint>.<segment number, or "w" for a whole document>
 
@@ -10,12 +10,12 @@ import type { SegmentShape } from './segment-table.ts'
 /** Blocks per segment: 4 MiB, the unit of eviction. */
 export const segmentBlocks = 32
 
-/** One of a version's files: a numbered part, or the whole document. */
+/** Identifies one of a version's files: a numbered segment, or the whole document in one. */
 export type SegmentId = number | 'whole'
 
-/** A version as the disk cache knows it. */
+/** A version as the disk cache knows it, with keys in place of its path and fingerprint. */
 export interface StoredVersion {
-  /** The same for all versions of a path. */
+  /** Key of the path, the same for all its versions. */
   readonly pathKey: string
   readonly key: string
   readonly sizeBytes: number
@@ -34,12 +34,12 @@ export function pathKeyOf(path: string): string {
   return digest(path).slice(0, pathKeyLength)
 }
 
-/** Which segment a block is in. */
+/** Number of the segment that a block is in. */
 export function segmentNumber(block: number): number {
   return Math.floor(block / segmentBlocks)
 }
 
-/** The name of a segment's file. */
+/** Name of a segment's file. */
 export function segmentName(version: StoredVersion, segment: SegmentId): string {
   return `${version.key}.${segment === 'whole' ? 'w' : segment}`
 }
@@ -53,28 +53,28 @@ export function segmentShape(version: StoredVersion, segment: SegmentId): Segmen
   return { firstBlock, blocks, dataBytes }
 }
 
-/** Which segment a file's name stands for. */
+/** The segment that a file's name stands for. */
 export function segmentIdIn(name: string): SegmentId {
   const id = name.slice(name.lastIndexOf('.') + 1)
   return id === 'w' ? 'whole' : Number(id)
 }
 
-/** The pathKey in a file's name; undefined for a file that is none of ours. */
+/** The path key in a file's name; undefined for a file that is not ours. */
 export function pathKeyInName(name: string): string | undefined {
   return namePattern.test(name) ? name.slice(0, pathKeyLength) : undefined
 }
 
-/** Which version a file's name stands for. */
+/** Key of the version that a file's name stands for. */
 export function versionKeyIn(name: string): string {
   return name.slice(0, pathKeyLength + fingerprintKeyLength)
 }
 
-/** The same segment under another version's name. */
+/** Name of the same segment of another version. */
 export function renamed(name: string, to: StoredVersion): string {
   return to.key + name.slice(pathKeyLength + fingerprintKeyLength)
 }
 
-/** The folder a segment's file lies in. */
+/** Name of the subfolder that a segment's file is in. */
 export function shardOf(name: string): string {
   return name.slice(0, 2)
 }

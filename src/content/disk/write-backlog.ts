@@ -14,7 +14,7 @@ export interface WaitingBlocks {
 export class WriteBacklog {
   readonly #maxBytes: number
   readonly #waiting = new Map<string, { version: StoredVersion; blocks: StoredBlock[]; bytes: number }>()
-  /** Names of files that wait, by path. */
+  /** Names of the files with waiting blocks, by path key. */
   readonly #names = new Map<string, Set<string>>()
   #bytes = 0
 
@@ -22,7 +22,7 @@ export class WriteBacklog {
     this.#maxBytes = maxBytes
   }
 
-  /** Answers the file's name when the block is the first that waits for it. A block that does not fit is let go. */
+  /** Adds a block, or drops it if it does not fit. Returns the file's name if this is the first block that waits for it. */
   add(version: StoredVersion, block: StoredBlock): string | undefined {
     const bytes = block.bytes.reduce((sum, piece) => sum + piece.length, 0)
     if (this.#bytes + bytes > this.#maxBytes) return undefined
@@ -43,7 +43,7 @@ export class WriteBacklog {
     return this.#bytes > this.#maxBytes / 2
   }
 
-  /** The blocks for a file; they count until `written`. */
+  /** Removes and returns the blocks for a file; their bytes count until `written`. */
   take(name: string): WaitingBlocks | undefined {
     const waiting = this.#waiting.get(name)
     if (waiting !== undefined) this.#leave(name, waiting.version)
@@ -54,7 +54,7 @@ export class WriteBacklog {
     this.#bytes -= blocks.bytes
   }
 
-  /** Blocks that wait for one version become another's. Answers the names of its files now. */
+  /** Gives the waiting blocks of one version to another. Returns the names of the files that they wait for now. */
   move(from: StoredVersion, to: StoredVersion): string[] {
     const moved: string[] = []
     for (const name of this.#names.get(from.pathKey) ?? []) {
@@ -70,7 +70,7 @@ export class WriteBacklog {
     return moved
   }
 
-  /** Lets go of everything that waits for any version of a path. */
+  /** Drops the waiting blocks of all versions of a path. */
   drop(pathKey: string): void {
     for (const name of this.#names.get(pathKey) ?? []) {
       const waiting = this.take(name)
@@ -78,7 +78,7 @@ export class WriteBacklog {
     }
   }
 
-  /** Lets go of everything. */
+  /** Drops all waiting blocks. */
   clear(): void {
     for (const pathKey of this.#names.keys()) this.drop(pathKey)
   }

@@ -1,12 +1,11 @@
-// A question that hangs is asked a second time, once, and the first answer counts: its connection may be dead while the
-// service is well.
+// A call that hangs is made a second time, and the first answer counts: the connection may be dead while the service is there.
 
 import type { Clock } from '../../world/clock.ts'
 import type { CallOptions } from '../../api/types.ts'
 
 /**
- * Asks, and once more when `mayAskAgain` is called before there is an answer. The second has what is left of the time.
- * Rejects when all that were asked have failed, with the first failure.
+ * Makes the call `ask`, and once more if it calls `mayAskAgain` before it has an answer. The second call gets the remaining
+ * time. Rejects when both, or the only one, have failed, with the first failure.
  */
 export function askedAgain<T>(
   clock: Clock,
@@ -15,20 +14,20 @@ export function askedAgain<T>(
 ): Promise<T> {
   const startedAt = clock.monotonic()
   return new Promise((resolve, reject) => {
-    let open = 0
+    let pending = 0
     let isOver = false
     let isRepeated = false
     let failure: unknown
-    const begin = (how: CallOptions | undefined): void => {
-      open++
-      ask(how, again).then(
+    const begin = (callOptions: CallOptions | undefined): void => {
+      pending++
+      ask(callOptions, again).then(
         (answer) => {
           isOver = true
           resolve(answer)
         },
         (error: unknown) => {
           failure ??= error
-          if (--open > 0 || isOver) return
+          if (--pending > 0 || isOver) return
           isOver = true
           reject(failure)
         },

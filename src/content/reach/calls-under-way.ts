@@ -1,5 +1,5 @@
-// The calls under way, and how long each has been silent: silence raises doubt, and when the service is away nobody goes
-// on waiting for it.
+// The calls under way, and how long each has had no answer. A silent call raises doubt about the service, and while the service
+// is away, calls are ended.
 
 import type { Clock, Timer } from '../../world/clock.ts'
 import { NetworkError } from '../../api/errors.ts'
@@ -8,18 +8,18 @@ import type { CallWatch } from '../../api/types.ts'
 import type { Uplink } from './uplink.ts'
 
 /**
- * - `question`: somebody waits for it, and it may be asked again (GET, a download).
- * - `change`: it may take its time, and is not given up while it may still be carried out (PUT, DELETE).
+ * - `question`: a caller waits for it, and it may be repeated (GET, a download).
+ * - `change`: it may take long, and is not ended while it may still be carried out (PUT, DELETE).
  */
 export type CallKind = 'question' | 'change'
 
-/** A call without a byte for so long raises doubt. */
+/** A call without a byte for so long raises doubt (ms). */
 const doubtAfterMs = 2_500
-/** While the service is away, a question under way gets no more than this. */
+/** While the service is away, a question is ended after so long a silence (ms). */
 const questionEndsAfterMs = 500
-/** A change from before an absence that is silent for so long after it hangs on a dead connection. */
+/** A change begun before an absence, and silent for so long after it, hangs on a dead connection (ms). */
 const changeEndsAfterMs = 5_000
-/** A look this late says that the process stood still: silence was its own. */
+/** A timer that rings so late (ms) shows that the process was stopped, so the silence means nothing. */
 const standstillMs = 2_000
 
 export class CallUnderWay implements CallWatch {
@@ -29,12 +29,13 @@ export class CallUnderWay implements CallWatch {
   readonly #onFailure: (error: unknown) => void
   readonly #clock: Clock
   readonly #uplink: Uplink
+  /** Time of the last byte (ms, monotonic). */
   seenAt: number
   longestSilentMs = 0
   hasRaisedDoubt = false
-  /** It was under way while the service was away, and silent since. */
+  /** A change that was under way while the service was away, and has been silent since. */
   isSuspect = false
-  /** No reader asks for bytes at the moment. */
+  /** A download whose reader asks for no bytes at the moment. */
   isResting = false
 
   constructor(
@@ -71,12 +72,12 @@ export class CallUnderWay implements CallWatch {
     this.#controller.abort(error)
   }
 
-  /** Milliseconds; what our own uploads excuse does not count. */
+  /** Silence since a time (ms), without the delay that our own uploads explain. */
   silentMs(since: number = this.seenAt): number {
     return this.isResting ? 0 : this.#uplink.silentMs(since)
   }
 
-  /** All of its silence, also where our own uploads excuse it. */
+  /** All of its silence (ms), including delay that our own uploads explain. */
   allSilentMs(now: number): number {
     return this.isResting ? 0 : now - this.seenAt
   }
@@ -86,7 +87,7 @@ export interface CallsUnderWayOptions {
   readonly clock: Clock
   readonly isAway: () => boolean
   readonly reason: () => string
-  /** A call has been silent for long. */
+  /** Called when a call has been silent for long. */
   onSilent(): void
 }
 
@@ -94,7 +95,7 @@ export class CallsUnderWay {
   readonly #options: CallsUnderWayOptions
   readonly #calls = new Set<CallUnderWay>()
   #timer: Timer | undefined
-  #lookAt = Infinity
+  #checkAt = Infinity
 
   constructor(options: CallsUnderWayOptions) {
     this.#options = options
@@ -109,48 +110,48 @@ export class CallsUnderWay {
     this.#calls.delete(call)
     if (this.#calls.size > 0) return
     this.#options.clock.clear(this.#timer)
-    this.#lookAt = Infinity
+    this.#checkAt = Infinity
   }
 
-  /** The service is away: who waits is told soon. */
+  /** Called when the service is away: questions are ended soon. */
   lost(): void {
     for (const call of this.#calls) if (call.kind === 'change') call.isSuspect = true
-    this.#look()
+    this.#check()
   }
 
-  /** An attempt failed: where the service is away, there is no second. */
+  /** Called when an attempt failed: while the service is away, a question gets no second one. */
   failed(call: CallUnderWay): void {
     if (this.#options.isAway() && call.kind === 'question') this.#end(call)
   }
 
-  /** The service is there again: what hangs on a connection of before is found out. */
+  /** Called when the service is back: changes that hang on a connection from before are ended if they stay silent. */
   found(): void {
     for (const call of this.#calls) if (call.isSuspect) call.seenAt = this.#options.clock.monotonic()
-    this.#look()
+    this.#check()
   }
 
-  /** Questions that have been silent for as long as raises doubt. */
+  /** Questions that have been silent long enough to raise doubt. */
   *silent(): Iterable<CallUnderWay> {
     for (const call of this.#calls)
       if (call.kind === 'question' && call.silentMs() >= doubtAfterMs) yield call
   }
 
   #schedule(at: number): void {
-    if (at >= this.#lookAt) return
+    if (at >= this.#checkAt) return
     this.#options.clock.clear(this.#timer)
-    this.#lookAt = at
+    this.#checkAt = at
     const { clock } = this.#options
-    this.#timer = clock.setTimeout(() => this.#rings(), Math.max(1, at - clock.monotonic())).unref()
+    this.#timer = clock.setTimeout(() => this.#onTimer(), Math.max(1, at - clock.monotonic())).unref()
   }
 
-  #rings(): void {
+  #onTimer(): void {
     const now = this.#options.clock.monotonic()
-    if (now - this.#lookAt > standstillMs) for (const call of this.#calls) call.seenAt = now
-    this.#look()
+    if (now - this.#checkAt > standstillMs) for (const call of this.#calls) call.seenAt = now
+    this.#check()
   }
 
-  #look(): void {
-    this.#lookAt = Infinity
+  #check(): void {
+    this.#checkAt = Infinity
     const isAway = this.#options.isAway()
     const now = this.#options.clock.monotonic()
     let next = Infinity
@@ -183,7 +184,7 @@ export class CallsUnderWay {
   }
 }
 
-/** After how long a silence the call is ended (ms). */
+/** Silence after which the call is ended (ms). */
 function endsAfter({ kind, isSuspect }: CallUnderWay, isAway: boolean): number {
   if (kind === 'question') return isAway ? questionEndsAfterMs : Infinity
   return isSuspect && !isAway ? changeEndsAfterMs : Infinity

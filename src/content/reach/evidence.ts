@@ -1,12 +1,12 @@
-// Evidence of a call's outcome: whether the service is there.
+// Evidence that the outcome of a call gives about whether the service is there.
 
 import { ApiError, NetworkError } from '../../api/errors.ts'
 
 /**
- * - `answer`: it is there, whatever it said.
- * - `doubt`: nothing came, or what came is not the service's.
- * - `no-service`: something else stands in its place: a captive portal, a proxy's page.
- * - `no-connection`: it cannot be reached.
+ * - `answer`: the service is there, whatever it answered.
+ * - `doubt`: there was no answer, or a gateway answered for the service.
+ * - `no-service`: something else answers in its place: a captive portal, a proxy's page.
+ * - `no-connection`: the service cannot be reached.
  * - `nothing`: the call ended for reasons of our own.
  */
 export type Evidence = 'answer' | 'doubt' | 'no-service' | 'no-connection' | 'nothing'
@@ -27,7 +27,7 @@ export function evidenceOf(error: unknown): Evidence {
   }
 }
 
-/** A gateway answers 502, 503 and 504 for a service that is not there, in a moment or for long. */
+/** Statuses 502, 503 and 504 come from a gateway whose service is not there, for a moment or for long. */
 function evidenceOfStatus({ status, isFromService }: ApiError): Evidence {
   if (!isFromService) return 'no-service'
   return status === 502 || status === 503 || status === 504 ? 'doubt' : 'answer'

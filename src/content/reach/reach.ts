@@ -1,4 +1,4 @@
-// The one notion of whether the service is there, shared by everything that asks it.
+// Reach: the one state that says whether the service is there, shared by all code that calls it.
 //
 //   reachable ──(silence, half an answer, 502/503/504, a foreign page)──► doubtful
 //       ▲  ▲                                                                │
@@ -6,7 +6,7 @@
 //       │                                              (the probe has none) ▼
 //       └──(a probe is answered)─────────────────────────────────────── away ◄──(no connection)── any
 //
-// While it is away nothing is sent but one probe, and everybody is answered from what is here.
+// While it is away only probes are sent, one at a time, and programs get the content on this machine.
 
 import { abortable } from '../../abortable.ts'
 import { doubledMs, type BackoffLimits } from '../../backoff.ts'
@@ -17,15 +17,15 @@ import type { Evidence } from './evidence.ts'
 export type ReachState = 'reachable' | 'doubtful' | 'away'
 
 export interface ReachOptions {
-  /** Asks the service for anything, and gives up when no byte came for so long (ms). Never rejects. */
+  /** Makes a call to the service, and gives up when no byte came for so long (ms). Never rejects. */
   probe(silentMs: number): Promise<{ evidence: Evidence; reason: string }>
   readonly log: Log
   readonly clock: Clock
-  /** Changes when this machine's network does. */
+  /** Returns a text that changes when this machine's network does. */
   networkState(): string
 }
 
-/** Told what it is from now on, and what it was. */
+/** Called at a change with the new state and the one before. */
 export type ReachListener = (state: ReachState, before: ReachState) => void
 
 export interface Absence {
@@ -34,21 +34,21 @@ export interface Absence {
   readonly reason: string
 }
 
-/** Doubt is over after so long, one way or the other. */
+/** Doubt ends after so long (ms), one way or the other. */
 const longestDoubtMs = 2_500
 const betweenDoubtsMs = 500
-/** After a probe was answered, what only raises doubt says nothing new for a moment. */
+/** Time after an answered probe in which evidence that only raises doubt is ignored (ms). */
 const trustMs = 1_000
 const betweenProbes: BackoffLimits = { firstMs: 1_000, longestMs: 15_000 }
-/** A probe in the dark waits longer: a slow service is there all the same. */
+/** Silence after which a probe gives up while the service is away (ms): longer, since a slow service is there all the same. */
 const probeSilentMs = 5_000
-const lookAtNetworkMs = 1_000
+const betweenNetworkChecksMs = 1_000
 
 export class Reach {
   readonly #options: ReachOptions
   readonly #clock: Clock
   readonly #listeners = new Set<ReachListener>()
-  /** Each looks whether what it waits for is true. */
+  /** Called at each change, and at the close: each checks the condition that a call waits for. */
   readonly #waiting = new Set<() => void>()
   #state: ReachState = 'reachable'
   #absence: Absence | undefined
@@ -67,32 +67,32 @@ export class Reach {
     return this.#state
   }
 
-  /** True while everything is answered from what is here. */
+  /** True while the service is away, and programs get the content on this machine. */
   get isAway(): boolean {
     return this.#state === 'away'
   }
 
-  /** Since when it is away, and why. */
+  /** Since when the service is away, and why; undefined while it is not. */
   get absence(): Absence | undefined {
     return this.#absence
   }
 
-  /** Called at every change, at once. Answers how to stop listening. */
+  /** Calls the listener at every change, synchronously. Returns a function that stops this. */
   onChange(listener: ReachListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves when doubt is over. */
+  /** Resolves when the state is not 'doubtful' (any more). */
   async decided(): Promise<void> {
     await this.#until(() => this.#state !== 'doubtful' || this.#isClosed)
   }
 
-  /** The outcome of the work, or 'away' as soon as the service is: the work goes on all the same. */
+  /** Resolves with the result of the work, or 'away' as soon as the service is; the work goes on all the same. */
   async unlessAway<T>(work: Promise<T>): Promise<T | 'away'> {
     const over = new AbortController()
     const away = this.#until(() => this.isAway, over.signal).then(() => 'away' as const)
-    // Ended by us.
+    // Its rejection by `over.abort()` means nothing.
     away.catch(() => {})
     try {
       return await Promise.race([work, away])
@@ -101,7 +101,7 @@ export class Reach {
     }
   }
 
-  /** A call says how it went. */
+  /** Takes the evidence of a call's outcome. */
   tell(evidence: Evidence, reason: string): void {
     switch (evidence) {
       case 'answer':
@@ -118,7 +118,7 @@ export class Reach {
     }
   }
 
-  /** Something does not answer as it should: the probe finds out. */
+  /** Enters the state 'doubtful', unless an answer is fresh, and lets a probe decide. */
   doubt(): void {
     if (this.#state !== 'reachable' || this.#isClosed || this.#clock.monotonic() < this.#trustedUntil) return
     this.#doubtedAt = this.#clock.monotonic()
@@ -126,7 +126,7 @@ export class Reach {
     this.#decide()
   }
 
-  /** Asks now, whatever the pause. */
+  /** Ends the pause between two probes. */
   probeNow(): void {
     this.#wake()
   }
@@ -134,8 +134,8 @@ export class Reach {
   close(): void {
     this.#isClosed = true
     this.#wake()
-    // Waiting calls go on; listeners hear nothing, since nothing has changed for them.
-    for (const look of this.#waiting) look()
+    // Waiting calls go on. Listeners are not called, since the state has not changed.
+    for (const check of this.#waiting) check()
   }
 
   #lose(reason: string): void {
@@ -158,16 +158,16 @@ export class Reach {
     this.#state = state
     if (state === 'reachable') this.#wake()
     for (const listener of this.#listeners) listener(state, before)
-    for (const look of this.#waiting) look()
+    for (const check of this.#waiting) check()
   }
 
-  /** One probe after the other, until the service is there. */
+  /** Sends one probe after the other, until the service is there. */
   #decide(): void {
     if (this.#isDeciding || this.#isClosed) return
     this.#isDeciding = true
     void this.#probes().finally(() => {
       this.#isDeciding = false
-      // Lost again in the very moment it was found.
+      // The service may have been lost again in this very moment.
       if (this.#state !== 'reachable') this.#decide()
     })
   }
@@ -194,7 +194,7 @@ export class Reach {
     }
   }
 
-  /** True when the wait was ended by a change of the network, or because somebody asks. */
+  /** True where the pause was ended by a change of the network, or by `probeNow`. */
   async #pause(ms: number): Promise<boolean> {
     const until = this.#clock.monotonic() + ms
     const before = this.#options.networkState()
@@ -208,7 +208,7 @@ export class Reach {
     for (;;) {
       const leftMs = until - this.#clock.monotonic()
       if (leftMs <= 0) return false
-      await Promise.race([woken, this.#sleep(Math.min(leftMs, lookAtNetworkMs))])
+      await Promise.race([woken, this.#sleep(Math.min(leftMs, betweenNetworkChecksMs))])
       if (isWoken || this.#options.networkState() !== before) return true
     }
   }
@@ -219,17 +219,17 @@ export class Reach {
 
   async #until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
     if (isTrue()) return
-    let look = (): void => {}
+    let check = (): void => {}
     const holds = new Promise<void>((resolve) => {
-      look = () => {
+      check = () => {
         if (isTrue()) resolve()
       }
     })
-    this.#waiting.add(look)
+    this.#waiting.add(check)
     try {
       await (signal === undefined ? holds : abortable(holds, signal))
     } finally {
-      this.#waiting.delete(look)
+      this.#waiting.delete(check)
     }
   }
 }

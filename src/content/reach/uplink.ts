@@ -1,75 +1,76 @@
-// The line as our own uploads fill it: a question stands in line behind what was sent before it, so its answer is late for our
-// own sake, and tells nothing of the service. Counts bytes of content; asks nobody.
+// The uplink as our own uploads fill it. A question waits behind the bytes sent before it, so its answer may be late because of
+// our own uploads, which says nothing about the service. Estimates that delay from the bytes of content sent; makes no calls.
 
 import type { BytesContent } from '../../api/types.ts'
 
-/** A shorter upload delays nobody for long, and tells of the service's latency only. */
-const tellingBytes = 16 * 1024
-/** Until something was measured the line is taken for a slow one: 1 Mbit/s, less what base64 adds. It soon weighs nothing. */
+/** A shorter upload delays other calls only briefly, and its time shows only the service's latency. */
+const countedBytes = 16 * 1024
+/** Before any measurement a slow line is assumed: 1 Mbit/s, less what base64 adds. The weight of this soon vanishes. */
 const assumedBytes = 94_000
 const assumedMs = 1_000
-/** A measurement so long ago weighs half; only time with an upload under way counts. */
+/** Half-life of the weight of a measurement (ms); only time with an upload under way counts. */
 const halfLifeMs = 10_000
-/** Systems and proxies take so much of a connection at most before any of it has arrived. */
-const heldBytes = 8 * 1024 * 1024
-/** No silence is excused for longer. */
+/** Most bytes that systems and proxies buffer per connection before any of them has arrived. */
+const bufferedBytes = 8 * 1024 * 1024
+/** Longest silence that our own uploads can explain (ms). */
 const longestMs = 60_000
-/** The newest round trip weighs so much in what is believed of all. */
+/** Weight of the newest round trip in the moving average. */
 const newest = 1 / 4
-/** A round trip that has grown by more than this says that the line is full. */
+/** The line is full if round trips have grown by more than this (ms). */
 const fullAfterMs = 1_000
-/** More would only stand in line. One alone would keep small documents behind a large one. */
+/** Uploads at once on a full line: more would only wait; a single one would keep small documents behind a large one. */
 const leastAtOnce = 2
 
 /** One upload under way. */
-interface Carried {
-  /** Taken from it, and perhaps not arrived. */
+interface CountedUpload {
+  /** Bytes that were sent, and may not have arrived. */
   bytes: number
 }
 
 export class Uplink {
   readonly #now: () => number
-  readonly #carried = new Set<Carried>()
-  /** Bytes that arrived lately, and the time they took. */
+  readonly #carried = new Set<CountedUpload>()
+  /** Bytes that arrived lately, and the time they took: sums whose parts lose weight with time. */
   #bytes = assumedBytes
   #ms = assumedMs
-  /** When something arrived last, or the first of what is under way was sent. */
+  /** Time when bytes last arrived, or when the first of those under way were sent (ms). */
   #movedAt = Number.NEGATIVE_INFINITY
-  #usualMs = Infinity
+  /** The shortest round trip, and the moving average. */
+  #shortestMs = Infinity
   #roundTripMs = 0
 
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** How long (ms) nothing has been heard since then that should have been: what our own uploads excuse does not count. */
+  /** Silence since a time (ms), without the delay that our own uploads explain. */
   silentMs(since: number): number {
     const passedMs = this.#now() - since
     const lateMs = Math.min(longestMs, Math.max(this.#drainMs, this.#movedAt - since))
     return Math.max(0, passedMs - Math.max(0, lateMs))
   }
 
-  /** A question was answered after a silence of so long. */
+  /** Notes that a question was answered after a silence of so long (ms). */
   answered(roundTripMs: number): void {
-    this.#usualMs = Math.min(this.#usualMs, roundTripMs)
+    this.#shortestMs = Math.min(this.#shortestMs, roundTripMs)
     this.#roundTripMs += (roundTripMs - this.#roundTripMs) * newest
   }
 
-  /** How many of `most` uploads should be under way at once. */
+  /** Returns how many uploads, of at most `most`, should be under way at once. */
   atOnce(most: number): number {
-    const isFull = this.#underWayBytes > 0 && this.#roundTripMs - this.#usualMs > fullAfterMs
+    const isFull = this.#underWayBytes > 0 && this.#roundTripMs - this.#shortestMs > fullAfterMs
     return isFull ? Math.min(most, leastAtOnce) : most
   }
 
-  /** The line is free: what was sent so far has arrived, or is lost. */
-  isFree(): void {
-    for (const one of this.#carried) one.bytes = 0
+  /** Notes that the line is free: all bytes sent so far have arrived, or are lost. */
+  markFree(): void {
+    for (const upload of this.#carried) upload.bytes = 0
   }
 
-  /** Runs `send` with the same content, whose bytes are counted while it is sent. */
+  /** Calls `send` with the same content, and counts its bytes while they are sent. */
   async carry<T>(content: BytesContent, send: (content: BytesContent) => Promise<T>): Promise<T> {
-    if (content.size < tellingBytes) return send(content)
-    const carried: Carried = { bytes: 0 }
+    if (content.size < countedBytes) return send(content)
+    const carried: CountedUpload = { bytes: 0 }
     const open = (signal: AbortSignal): AsyncIterable<Uint8Array> =>
       this.#counted(carried, content.open(signal))
     this.#carried.add(carried)
@@ -82,18 +83,18 @@ export class Uplink {
     }
   }
 
-  async *#counted(carried: Carried, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    // Of an attempt before this one nothing is under way any more.
+  async *#counted(carried: CountedUpload, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    // Bytes of an earlier attempt are not under way any more.
     carried.bytes = 0
     for await (const chunk of chunks) {
       if (this.#underWayBytes === 0) this.#movedAt = this.#now()
       carried.bytes += chunk.length
-      if (carried.bytes > heldBytes) this.#arrived(carried, carried.bytes - heldBytes)
+      if (carried.bytes > bufferedBytes) this.#arrived(carried, carried.bytes - bufferedBytes)
       yield chunk
     }
   }
 
-  #arrived(carried: Carried, bytes: number): void {
+  #arrived(carried: CountedUpload, bytes: number): void {
     if (bytes === 0) return
     carried.bytes -= bytes
     const now = this.#now()
@@ -110,7 +111,7 @@ export class Uplink {
     return sum
   }
 
-  /** The time that as many bytes took lately. While nothing arrives, it grows, too: the line may have become another one. */
+  /** Estimated time for the bytes under way to arrive (ms). Grows while none arrive, as the line may have become slower. */
   get #drainMs(): number {
     const bytes = this.#underWayBytes
     return bytes === 0 ? 0 : (bytes * (this.#ms + this.#now() - this.#movedAt)) / this.#bytes

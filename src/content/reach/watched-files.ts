@@ -1,5 +1,5 @@
-// A `Files` around another that keeps account of its calls and knows whether the service is there: while it is away no
-// call is made, and each is refused at once. Same shape in, same shape out.
+// A `Files` that wraps another: it watches the calls to tell whether the service is there, and while it is away refuses each
+// call at once.
 
 import type { World } from '../../world/world.ts'
 import { sleep, type Clock, type Timer } from '../../world/clock.ts'
@@ -20,18 +20,18 @@ import { askedAgain } from './asked-again.ts'
 import { Reach } from './reach.ts'
 import { Uplink } from './uplink.ts'
 
-/** A probe whose answer flows may take this long. */
+/** Longest time for a probe while bytes of its answer arrive (ms). */
 const longestProbeMs = 60_000
-/** A probe that is answered as soon did not stand in line. */
+/** A probe answered within this time did not wait behind our own uploads (ms). */
 const promptMs = 2_500
-/** While the service refuses the key it is asked so often whether it takes the one that is there by now (ms). */
+/** Pause between checks whether the service accepts the present key, while it refuses it (ms). */
 const betweenKeysMs = 5_000
 const keyDeadlineMs = 14_000
 
 export interface KeyListener {
-  /** Once until a call is answered again: the service does not take the key. */
+  /** The service refuses the key. Called once, until a call is answered again. */
   onRefused(reason: string): void
-  /** The service takes the key that it refused all along. */
+  /** The service accepts the key again. */
   onTaken(): void
 }
 
@@ -44,10 +44,10 @@ export class WatchedFiles implements Files {
   readonly #log: Log
   readonly #onKey: Partial<KeyListener>
   #keyRefusal: string | undefined
-  #isLookingForKey = false
+  #isCheckingKey = false
   #isClosed = false
   readonly #calls: CallsUnderWay
-  /** Questions that may be asked a second time, by what follows their first. */
+  /** For each question that may be made a second time, the function that does so. */
   readonly #repeatable = new Map<CallUnderWay, () => void>()
   apiCalls = 0
   downloads = 0
@@ -84,9 +84,9 @@ export class WatchedFiles implements Files {
   }
 
   get(path: string, options?: CallOptions): Promise<RemoteFile | FolderListing> {
-    return askedAgain(this.#clock, options, (how, mayAskAgain) => {
+    return askedAgain(this.#clock, options, (callOptions, mayAskAgain) => {
       this.apiCalls++
-      return this.#follow('GET', path, 'question', how, (watched, call) => {
+      return this.#watch('GET', path, 'question', callOptions, (watched, call) => {
         this.#repeatable.set(call, mayAskAgain)
         return this.#inner.get(path, watched).finally(() => this.#repeatable.delete(call))
       })
@@ -95,24 +95,24 @@ export class WatchedFiles implements Files {
 
   upload(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile> {
     this.apiCalls++
-    return this.#follow('PUT', path, 'change', options, (how) =>
-      this.#carried(upload, (counted) => this.#inner.upload(path, counted, how)),
+    return this.#watch('PUT', path, 'change', options, (watched) =>
+      this.#carried(upload, (counted) => this.#inner.upload(path, counted, watched)),
     )
   }
 
   replace(path: string, upload: Upload, options?: CallOptions): Promise<RemoteFile> {
     this.apiCalls += 2
-    return this.#follow('PUT', path, 'change', options, (how) =>
-      this.#carried(upload, (counted) => this.#inner.replace(path, counted, how)),
+    return this.#watch('PUT', path, 'change', options, (watched) =>
+      this.#carried(upload, (counted) => this.#inner.replace(path, counted, watched)),
     )
   }
 
   delete(path: string, options?: CallOptions): Promise<void> {
     this.apiCalls++
-    return this.#follow('DELETE', path, 'change', options, (how) => this.#inner.delete(path, how))
+    return this.#watch('DELETE', path, 'change', options, (watched) => this.#inner.delete(path, watched))
   }
 
-  /** The host of the downloads may be another one: what it does raises doubt, and proves nothing. */
+  /** Downloads a range. The host may be another one than the service's: its failures raise doubt, and its answers prove nothing. */
   async download(url: string, path: string, range: Range, options?: CallOptions): Promise<Download> {
     this.downloads++
     this.#checkReach('GET', path)
@@ -120,7 +120,7 @@ export class WatchedFiles implements Files {
     try {
       const download = await this.#inner.download(url, path, range, { ...options, watch: call })
       this.uplink.answered(call.longestSilentMs)
-      return { ...download, chunks: this.#followed(download.chunks, call) }
+      return { ...download, chunks: this.#watchedChunks(download.chunks, call) }
     } catch (error) {
       this.#calls.finish(call)
       this.failedCalls++
@@ -129,12 +129,12 @@ export class WatchedFiles implements Files {
     }
   }
 
-  /** The service's words, while it does not take the key. */
+  /** The service's message, while it refuses the key. */
   get keyRefusal(): string | undefined {
     return this.#keyRefusal
   }
 
-  /** Ends what asks whether the service is back. */
+  /** Ends the probes and the checks of the key. */
   close(): void {
     this.#isClosed = true
     this.reach.close()
@@ -162,7 +162,7 @@ export class WatchedFiles implements Files {
     return call
   }
 
-  async #follow<T>(
+  async #watch<T>(
     method: string,
     path: string,
     kind: CallKind,
@@ -180,7 +180,7 @@ export class WatchedFiles implements Files {
     } catch (error) {
       if (evidenceOf(error) !== 'answer') this.failedCalls++
       this.#tell(error)
-      // A question is answered from what is here where the service turns out to be away: that is known in a moment.
+      // A caller may use the content on this machine if the service turns out to be away, which is known in a moment.
       if (kind === 'question') await this.reach.decided()
       if (kind === 'question' && evidenceOf(error) !== 'answer') this.#checkReach(method, path, error)
       throw error
@@ -190,12 +190,12 @@ export class WatchedFiles implements Files {
   }
 
   #tell(error: unknown): void {
-    this.#lookAtKey(error)
+    this.#noteRefusedKey(error)
     this.reach.tell(evidenceOf(error), reasonOf(error))
   }
 
-  /** A refused key is no fault of the documents, so no change is refused for it: everything waits for a key. */
-  #lookAtKey(error: unknown): void {
+  /** Notes that the key was refused. No change is refused for that, since no document is at fault: all wait for a key. */
+  #noteRefusedKey(error: unknown): void {
     if (!(error instanceof ApiError) || error.status !== 401 || !error.isFromService) return
     if (this.#keyRefusal !== undefined) return
     const reason = reasonOf(error)
@@ -205,13 +205,13 @@ export class WatchedFiles implements Files {
       'the service refuses the key: what is saved waits on this machine for another one',
     )
     this.#onKey.onRefused?.(reason)
-    void this.#lookForKey()
+    void this.#checkKey()
   }
 
-  /** The key is read anew at each refusal. A 401 to one document alone is no matter of the key: the folder is answered at once. */
-  async #lookForKey(): Promise<void> {
-    if (this.#isLookingForKey) return
-    this.#isLookingForKey = true
+  /** Waits until the key, which the client reads again at each refusal, is accepted. */
+  async #checkKey(): Promise<void> {
+    if (this.#isCheckingKey) return
+    this.#isCheckingKey = true
     let wasRefused = false
     while (this.#keyRefusal !== undefined && !this.#isClosed) {
       const outcome = await this.get('/', { attempts: 1, deadlineMs: keyDeadlineMs }).catch(
@@ -220,13 +220,13 @@ export class WatchedFiles implements Files {
       wasRefused ||= outcome instanceof ApiError && outcome.status === 401
       if (this.#keyRefusal !== undefined) await sleep(this.#clock, betweenKeysMs, { idle: true })
     }
-    this.#isLookingForKey = false
+    this.#isCheckingKey = false
     if (wasRefused && !this.#isClosed) this.#onKey.onTaken?.()
   }
 
   #found(): void {
     this.#calls.found()
-    // Their connections may be dead: the answer to the same question on a new one may come first.
+    // Their connections may be dead: the same call on a new one may be answered first.
     for (const call of this.#calls.silent()) this.#repeatable.get(call)?.()
   }
 
@@ -250,22 +250,22 @@ export class WatchedFiles implements Files {
     try {
       this.apiCalls++
       await this.#inner.get('/', { attempts: 1, deadlineMs: longestProbeMs, reconnect: true, watch })
-      // Behind what was sent before the absence it would be late: that has arrived by now, or is lost.
+      // It did not wait behind bytes sent before the absence, so those have arrived by now, or are lost.
       const isPrompt = this.#clock.monotonic() - askedAt < promptMs
-      if (this.reach.isAway && isPrompt) this.uplink.isFree()
+      if (this.reach.isAway && isPrompt) this.uplink.markFree()
       return { evidence: 'answer', reason: '' }
     } catch (error) {
       const evidence = evidenceOf(error)
       if (evidence !== 'answer') this.failedCalls++
-      // Whatever goes wrong here, the next probe is the way out.
+      // An error of our own counts as doubt, so that another probe follows.
       return { evidence: evidence === 'nothing' ? 'doubt' : evidence, reason: reasonOf(error) }
     } finally {
       this.#clock.clear(silence)
     }
   }
 
-  /** The chunks, each of which says that bytes flow; a reader that rests is no silence. */
-  #followed(chunks: AsyncIterable<Uint8Array>, call: CallUnderWay): AsyncIterableIterator<Uint8Array> {
+  /** Passes the chunks on, and notes that bytes arrive. Time in which the reader asks for none does not count as silence. */
+  #watchedChunks(chunks: AsyncIterable<Uint8Array>, call: CallUnderWay): AsyncIterableIterator<Uint8Array> {
     const inner = chunks[Symbol.asyncIterator]()
     call.isResting = true
     const end = (): void => this.#calls.finish(call)

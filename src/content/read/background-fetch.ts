@@ -1,5 +1,5 @@
-// The rest of a document that is read here and there, fetched behind its readers as far as they have paid for it: see
-// rent-or-buy.ts. One for each version in use. It ends with the last handle; what was paid is remembered.
+// Fetches the rest of a document whose readers jump about, in the background, as far as they have paid for it by waiting: see
+// rent-or-buy.ts. One for each version in use. It stops with the last handle; the payments are remembered.
 
 import { blockCount, blockSizeBytes } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
@@ -10,27 +10,27 @@ import { boughtPart } from './rent-or-buy.ts'
 export interface BackgroundFetchOptions {
   readonly sizeBytes: number
   readonly link: LinkEstimate
-  /** How much of it may be kept, in bytes. */
+  /** Bytes of it that may be kept. */
   readonly keepableBytes: number
-  /** There is room for what comes now: the disk follows. */
+  /** True where fetched blocks would be kept, because the disk keeps up. */
   hasRoom(): boolean
   fetch(run: BlockRun, owner: FetchOwner): void
-  /** Fetches of this owner that are under way. */
+  /** Number of fetches of this owner under way. */
   underWay(owner: FetchOwner): number
 }
 
 /** 4 MiB: a segment of the disk cache. */
 const pieceBlocks = 32
-/** Fetches under way at once fill the way for so many round trips. */
+/** Fetches under way at once fill the link for so many round trips. */
 const filledRoundTrips = 2
-/** A shorter round trip is counted as this (ms). */
+/** A shorter round trip counts as this (ms). */
 const leastRoundTripMs = 20
 const mostAtOnce = 8
 
 export class BackgroundFetch implements FetchOwner {
   readonly #options: BackgroundFetchOptions
   readonly #pieces: number
-  /** Pieces asked for. */
+  /** Numbers of the pieces asked for. */
   readonly #asked = new Set<number>()
   #paidMs = 0
   #misses = 0
@@ -44,12 +44,12 @@ export class BackgroundFetch implements FetchOwner {
     this.#pieces = Math.ceil(blockCount(options.sizeBytes) / pieceBlocks)
   }
 
-  /** Blocks that come wait on the network while the disk has not followed. */
+  /** Blocks before this one may be received now: none while the disk does not keep up. */
   get wantedEnd(): number {
     return this.#options.hasRoom() ? Number.POSITIVE_INFINITY : 0
   }
 
-  /** A reader has waited so long for a block that nobody had fetched. */
+  /** Notes that a reader has waited so long (ms) for a block that was not fetched. */
   paid(ms: number, block: number): void {
     this.#paidMs += ms
     this.#misses++
@@ -60,7 +60,7 @@ export class BackgroundFetch implements FetchOwner {
     this.fetchOn()
   }
 
-  /** Asks for what is paid for, a few pieces at a time; called again when one has come. */
+  /** Fetches what is paid for, a few pieces at a time; called again when one has arrived. */
   fetchOn(): void {
     const { sizeBytes, keepableBytes, link } = this.#options
     if (!this.#isWatched || sizeBytes > keepableBytes) return
@@ -76,32 +76,32 @@ export class BackgroundFetch implements FetchOwner {
     }
   }
 
-  /** Pieces. On a slow way it is one: what a reader waits for would wait behind the others. */
+  /** Pieces fetched at once. On a slow link it is one, as the block that a reader waits for would wait behind the others. */
   get #atOnce(): number {
     const filledMs = filledRoundTrips * Math.max(leastRoundTripMs, this.#shortestMs)
     const pieceMs = this.#options.link.msFor(pieceBlocks * blockSizeBytes)
     return Math.min(mostAtOnce, Math.max(1, Math.floor(filledMs / pieceMs)))
   }
 
-  /** A piece did not come whole: it is asked for again, when somebody pays again. */
+  /** Notes that a fetch failed: its pieces are fetched again, when a reader pays again. */
   failed({ first, end }: BlockRun): void {
     for (let piece = Math.floor(first / pieceBlocks); piece * pieceBlocks < end; piece++)
       this.#asked.delete(piece)
     this.#isWatched = false
   }
 
-  /** The last handle was closed: nothing more is asked for until a reader pays again. */
-  left(): void {
+  /** Called when the last handle was closed: nothing more is fetched until a reader pays again. */
+  lastHandleClosed(): void {
     this.#isWatched = false
     this.#asked.clear()
   }
 
-  /** The nearest one that lies where the reader goes, and then round. */
+  /** The nearest piece in the reader's direction, continuing at the other end of the document. */
   #nextPiece(): number {
     const here = Math.floor(this.#lastBlock / pieceBlocks)
     const step = this.#isBackwards ? -1 : 1
-    for (let away = 0; ; away++) {
-      const piece = (here + step * away + this.#pieces * away) % this.#pieces
+    for (let distance = 0; ; distance++) {
+      const piece = (here + step * distance + this.#pieces * distance) % this.#pieces
       if (!this.#asked.has(piece)) return piece
     }
   }

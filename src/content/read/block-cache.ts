@@ -1,4 +1,4 @@
-// Blocks in memory, least recently used out first, bounded in bytes. Knows numbers, no documents and no files.
+// Blocks in memory, bounded in bytes, the least recently used evicted first. Knows versions only by number.
 
 import { LRUCache } from 'lru-cache'
 import type { Block } from '../block.ts'
@@ -11,7 +11,7 @@ export class BlockCache {
 
   readonly sizeBytes: number
 
-  /** `sizeBytes` below one block keeps nothing. `onEvict` is told whenever a block of a version leaves. */
+  /** `sizeBytes` below one block keeps nothing. `onEvict` is called whenever a block of a version is removed. */
   constructor(sizeBytes: number, onEvict: (versionId: number) => void) {
     this.sizeBytes = sizeBytes
     if (sizeBytes < 1) return
@@ -22,12 +22,12 @@ export class BlockCache {
     })
   }
 
-  /** Does not count as a use: what a sequential reader has passed goes before what it has not reached. */
+  /** Returns the block without counting it as used: blocks that a sequential reader has passed are evicted before those ahead. */
   peek(versionId: number, block: number): Block | undefined {
     return this.#blocks?.peek(versionId * blocksPerVersion + block)?.bytes
   }
 
-  /** The block will be read again. */
+  /** Counts the block as used, because it will be read again. */
   touch(versionId: number, block: number): void {
     this.#blocks?.get(versionId * blocksPerVersion + block)
   }
@@ -36,7 +36,7 @@ export class BlockCache {
     return this.#blocks?.has(versionId * blocksPerVersion + block) ?? false
   }
 
-  /** True when the block is kept now. */
+  /** Adds a block. True where it is kept. */
   set(versionId: number, block: number, bytes: Block, sizeBytes: number): boolean {
     const key = versionId * blocksPerVersion + block
     this.#blocks?.set(key, { bytes, sizeBytes })

@@ -1,5 +1,5 @@
-// Remote documents by block: memory, then disk, then the presigned URL. Puts the parts of the reading side together and
-// knows which versions are in use; what happens inside one version is version-blocks.ts.
+// Reads remote documents by block: from memory, then from disk, then through the presigned URL. Puts the parts of read/
+// together, and keeps the list of versions in use; the blocks of one version are in version-blocks.ts.
 
 import type { Disk } from '../../world/disk.ts'
 import type { World } from '../../world/world.ts'
@@ -31,15 +31,15 @@ import type { BlockEvents } from './version-blocks.ts'
 export interface ReaderOptions {
   readonly files: Files
   readonly urls: PresignedUrls
-  /** A folder of this project's own; may be shared with other mounts of it, and deleted at any time. */
+  /** A folder for this project only; may be shared with other mounts of it, and deleted at any time. */
   readonly cacheDir: string
   /** Hard cap on the bytes on disk; default 5 GiB, 0 = nothing on disk. */
   readonly cacheSizeBytes?: number
-  /** Where pinned documents are kept; absent: nothing can be pinned. */
+  /** The store of pinned documents; absent: nothing can be pinned. */
   readonly pinned?: PinnedPlace
-  /** All blocks in memory, those waiting to be written to disk included; default 64 MiB. */
+  /** Most bytes of blocks in memory, including those waiting to be written to disk; default 64 MiB. */
   readonly memoryBytes?: number
-  /** How much of the silence since then is to be counted (ms, of the monotonic clock). Default: all. */
+  /** Returns the silence since a time that counts (ms, monotonic clock). Default: all of it. */
   readonly silentMs?: (since: number) => number
   /** Told of each document that came whole through the network. */
   readonly onReceived?: (version: Version) => void
@@ -51,10 +51,10 @@ const defaultCacheSizeBytes = 5 * 1024 ** 3
 const defaultMemoryBytes = 64 * 1024 ** 2
 /** Part of the memory for blocks that wait to be written to disk; a slower disk keeps fewer of them. */
 const backlogPart = 3 / 8
-/** Part of the memory for what is fetched ahead: it must not push itself out before it is read. */
+/** Part of the memory for blocks fetched ahead: they must not evict each other before they are read. */
 const readAheadPart = 1 / 2
 const maxPrefetchBacklog = 256
-/** One document that is read here and there is not kept whole where it would take more of the room than this. */
+/** A document that is read here and there is fetched whole only if it takes no more than this part of the cache. */
 const keptPart = 1 / 2
 
 export function createReader(options: ReaderOptions): Reader {
@@ -66,12 +66,12 @@ class BlockReader implements Reader, BlockEvents {
   readonly #queue: DownloadQueue
   readonly #cache: BlockCache
   readonly disk: DiskCache
-  readonly #device: Disk
+  readonly #files: Disk
   readonly #share: ReadAheadShare
   readonly #keepableBytes: number
-  /** Everything in use, by id. */
+  /** Versions in use, by id. */
   readonly #all = new Map<number, VersionBlocks>()
-  /** Blocks that an open finds, by path and fingerprint. */
+  /** Versions whose blocks a new handle joins. */
   readonly #shared = new SharedBlocks()
   readonly #closing = new AbortController()
   readonly #onReceived: (version: Version) => void
@@ -82,7 +82,7 @@ class BlockReader implements Reader, BlockEvents {
     this.#onReceived = onReceived
     const { clock, disk } = world
     this.#queue = new DownloadQueue(clock)
-    this.#device = disk
+    this.#files = disk
     const sizeBytes = options.cacheSizeBytes ?? defaultCacheSizeBytes
     this.#download = {
       files,
@@ -128,7 +128,7 @@ class BlockReader implements Reader, BlockEvents {
       return await copyOut(
         reading,
         Math.min(length ?? sizeBytes, sizeBytes),
-        { fd, disk: this.#device },
+        { fd, disk: this.#files },
         signal,
       )
     } finally {
@@ -165,7 +165,7 @@ class BlockReader implements Reader, BlockEvents {
   }
 
   async adopt(version: Version, file: string): Promise<void> {
-    if (version.size === undefined || isWeak(version)) await this.#device.unlink(file)
+    if (version.size === undefined || isWeak(version)) await this.#files.unlink(file)
     else {
       this.#forgetMemoryOf(version.path)
       await this.disk.adopt(version, version.size, file)
@@ -174,7 +174,7 @@ class BlockReader implements Reader, BlockEvents {
 
   keep(version: Version, bytes: Uint8Array): void {
     if (version.size !== bytes.length || bytes.length === 0 || isWeak(version)) return
-    // A service that tells time by the second tells two saves of one length by nothing: what came last is what it holds.
+    // Two saves of one length within a second may have the same fingerprint: the last one is what the service has.
     void this.forget(version.path)
     const blocks = this.#blocksOf(version, bytes.length)
     blocks.arrived(0, [bytes], 'network')
@@ -185,7 +185,7 @@ class BlockReader implements Reader, BlockEvents {
   moved(from: Version, to: Version): void {
     const blocks = this.#shared.get(from)
     const size = blocks?.sizeBytes ?? from.size
-    // The version that stood there before may look the same, and not all of the new content need be here.
+    // The earlier version at that path may have the same fingerprint, and the new content may be here only in part.
     void this.forget(to.path)
     if (size !== undefined && !isWeak(from) && !isWeak(to)) {
       this.disk.move(storedVersion(from, size), storedVersion(to, size))
@@ -202,7 +202,7 @@ class BlockReader implements Reader, BlockEvents {
     if (size === undefined || isWeak(version)) return
     const backup = backupOf(version)
     this.disk.move(storedVersion(version, size), storedVersion(backup, size), { isBrief: true })
-    // A reader of the version has these blocks, and goes on with them.
+    // Blocks in memory stay with the handles on the version, and are copied to the backup.
     const blocks = this.#shared.get(version)
     if (blocks === undefined) return
     const kept = this.#blocksOf(backup, size)
@@ -216,7 +216,7 @@ class BlockReader implements Reader, BlockEvents {
   async copyBackup(version: Version, fd: number): Promise<boolean> {
     let at = 0
     return this.readHere(backupOf(version), async (bytes) => {
-      await this.#device.writev(fd, [...bytes], at)
+      await this.#files.writev(fd, [...bytes], at)
       at += blockSizeBytes
     })
   }
@@ -270,7 +270,7 @@ class BlockReader implements Reader, BlockEvents {
     void this.disk.forget(version.path)
     const { urls, log } = this.#download
     urls.forget(version.path)
-    // Asks for the record, so that the tree learns what is there now.
+    // Fetches the record, so that the tree learns which version is there now.
     urls.get(version, this.#closing.signal).catch((error: unknown) => {
       log.debug({ path: version.path, error: String(error) }, 'a document was changed under its reader')
     })
@@ -285,13 +285,13 @@ class BlockReader implements Reader, BlockEvents {
     blocks.readings++
     return new BlockReading(blocks, this.#share, () => {
       blocks.readings--
-      if (blocks.readings === 0) blocks.left()
+      if (blocks.readings === 0) blocks.lastHandleClosed()
       if (blocks.readings === 0 && !blocks.isShared) blocks.drop()
       if (blocks.isIdle) this.becameIdle(blocks)
     })
   }
 
-  /** Learns the size at the first read. */
+  /** Opens a version of unknown size, which it learns at the first read. */
   #openUnsized(version: Version): Reading {
     let opening: Promise<Reading> | undefined
     let reading: Reading | undefined
@@ -337,7 +337,7 @@ class BlockReader implements Reader, BlockEvents {
     return blocks
   }
 
-  /** A reader of it goes on; no other finds it any more. */
+  /** Lets no new handle join these blocks; handles that have them go on. */
   #unshare(blocks: VersionBlocks): void {
     blocks.isShared = false
     this.#shared.delete(blocks)
@@ -356,5 +356,5 @@ class BlockReader implements Reader, BlockEvents {
   }
 }
 
-/** Owner of prefetched blocks: no reader in particular wants them, and nothing releases them. */
+/** Owner of prefetched blocks, which belong to no handle, and which nothing releases. */
 const prefetcher = { wantedEnd: Number.POSITIVE_INFINITY }

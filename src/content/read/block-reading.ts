@@ -1,4 +1,4 @@
-// The reading side of one open(): turns reads into blocks, and the pattern of reads into read-ahead.
+// The reads of one handle: each is split into blocks, and their pattern decides the read-ahead.
 
 import { appendSlice } from '../block.ts'
 import type { Block } from '../block.ts'
@@ -15,19 +15,19 @@ import type { VersionBlocks } from './version-blocks.ts'
 const smallDocumentBytes: number = 1024 * 1024
 
 /**
- * How much of a document is fetched before it is opened by who read the one before up to `furthest`: of a small one all; of a
- * larger one as much, but no more than a thumbnailer or `file` wants of it.
+ * Bytes to prefetch of a document, after its neighbour was read up to `furthest`: all of a small one; as much of a larger one,
+ * but no more than a thumbnailer or `file` needs.
  */
 export function prefetchedBytes(sizeBytes: number, furthest: number): number {
   if (sizeBytes <= smallDocumentBytes) return sizeBytes
   return Math.min(firstWindowBytes, Math.max(1, Math.ceil(furthest / blockSizeBytes)) * blockSizeBytes)
 }
 
-/** Budget that handles share, so that all their read-ahead together stays bounded. */
+/** Budget shared by all handles, so that their read-ahead together stays bounded. */
 export interface ReadAheadBudget {
   /** The largest window one handle may have now. */
   readonly maxWindowBytes: number
-  /** The handle reads in order, or does not any more. */
+  /** Notes whether the handle reads sequentially. */
   setStreaming(reading: object, isStreaming: boolean): void
 }
 
@@ -58,10 +58,10 @@ export class BlockReading implements Reading, FetchOwner {
     if (extent.length === 0) return []
     this.#furthest = Math.max(this.#furthest, extent.offset + extent.length)
     const run = blocksOf(extent)
-    const here = this.#peek(run)
+    const inMemory = this.#peek(run)
     const stored =
-      here === undefined ? blocks.storedPartNow(partOf(run, extent), reader.readBuffer) : undefined
-    const arrival = here !== undefined || stored !== undefined ? 'ready' : this.#arrivalOf(run)
+      inMemory === undefined ? blocks.storedPartNow(partOf(run, extent), reader.readBuffer) : undefined
+    const arrival = inMemory !== undefined || stored !== undefined ? 'ready' : this.#arrivalOf(run)
     if (blocks.sizeBytes <= smallDocumentBytes) {
       if (arrival === 'missing')
         blocks.request({ first: 0, end: blockCount(blocks.sizeBytes) }, 'foreground', this)
@@ -70,17 +70,19 @@ export class BlockReading implements Reading, FetchOwner {
       const part = this.#isJump(arrival) ? this.#storedPart(run, extent) : undefined
       if (part !== undefined) {
         if (step.hasSought) blocks.release(this)
-        return part.then((bytes) => (bytes === undefined ? this.#jumpedTo(run, extent, reader) : [bytes]))
+        return part.then((bytes) =>
+          bytes === undefined ? this.#readAfterJump(run, extent, reader) : [bytes],
+        )
       }
       this.#fetchAhead(run, arrival, step)
     }
     if (stored !== undefined) return [stored]
-    if (here !== undefined) {
+    if (inMemory !== undefined) {
       this.#passed(run, extent)
-      return slice(here, run, extent)
+      return slice(inMemory, run, extent)
     }
-    if (this.#isJump(arrival)) return this.#jumpedTo(run, extent, reader)
-    return blocks.demand(run, reader.signal, this).then((loaded) => this.#given(loaded, run, extent))
+    if (this.#isJump(arrival)) return this.#readAfterJump(run, extent, reader)
+    return blocks.demand(run, reader.signal, this).then((loaded) => this.#sliceOf(loaded, run, extent))
   }
 
   get furthest(): number {
@@ -91,16 +93,16 @@ export class BlockReading implements Reading, FetchOwner {
     return arrival === 'missing' && this.#readAhead?.windowBytes === 0
   }
 
-  /** A reader that jumps gets from the disk no more than it asks for. */
+  /** Reads a part of one block from the disk: a reader that jumps needs no more than it asks for. */
   #storedPart(run: BlockRun, extent: Extent): Promise<Uint8Array | undefined> | undefined {
     return run.end === run.first + 1 ? this.#blocks.storedPart(partOf(run, extent)) : undefined
   }
 
-  async #jumpedTo(run: BlockRun, extent: Extent, { signal }: ReadFor): Promise<readonly Uint8Array[]> {
-    return this.#given(await this.#blocks.demandHere(run, signal, this), run, extent)
+  async #readAfterJump(run: BlockRun, extent: Extent, { signal }: ReadFor): Promise<readonly Uint8Array[]> {
+    return this.#sliceOf(await this.#blocks.demandHere(run, signal, this), run, extent)
   }
 
-  #given(loaded: readonly Block[], run: BlockRun, extent: Extent): readonly Uint8Array[] {
+  #sliceOf(loaded: readonly Block[], run: BlockRun, extent: Extent): readonly Uint8Array[] {
     this.#passed(run, extent)
     return slice(loaded, run, extent)
   }
@@ -113,7 +115,7 @@ export class BlockReading implements Reading, FetchOwner {
     this.#onClose()
   }
 
-  /** A stream that memory cannot hold leaves nothing behind in it; whatever else was read may be read again. */
+  /** Discards blocks that a stream too large for memory has passed; counts others as used, since they may be read again. */
   #passed(run: BlockRun, extent: Extent): void {
     const isStreaming = (this.#readAhead?.windowBytes ?? 0) > 0
     if (isStreaming && this.#blocks.isTooLargeToKeep && this.#blocks.readings === 1) {
@@ -125,22 +127,22 @@ export class BlockReading implements Reading, FetchOwner {
   }
 
   #peek(run: BlockRun): Block[] | undefined {
-    const here: Block[] = []
+    const found: Block[] = []
     for (let block = run.first; block < run.end; block++) {
       const bytes = this.#blocks.peek(block)
       if (bytes === undefined) return undefined
-      here.push(bytes)
+      found.push(bytes)
     }
-    return here
+    return found
   }
 
   #arrivalOf(run: BlockRun): Arrival {
     let arrival: Arrival = 'flowing'
     for (let block = run.first; block < run.end; block++) {
       if (this.#blocks.peek(block) !== undefined) continue
-      const one = this.#blocks.arrivalOf(block)
-      if (one === 'missing') return one
-      if (one === 'requested') arrival = one
+      const ofBlock = this.#blocks.arrivalOf(block)
+      if (ofBlock === 'missing') return ofBlock
+      if (ofBlock === 'requested') arrival = ofBlock
     }
     return arrival
   }
@@ -159,7 +161,7 @@ export class BlockReading implements Reading, FetchOwner {
     return step
   }
 
-  /** The read's own blocks and the first of what lies ahead go in one request; the rest follows in several at once. */
+  /** Requests the read's own blocks together with the first ones ahead; the rest follows in several requests at once. */
   #fetchAhead(run: BlockRun, arrival: Arrival, { ahead, requestBytes, hasSought }: ReadAheadStep): void {
     const blocks = this.#blocks
     if (hasSought) blocks.release(this)

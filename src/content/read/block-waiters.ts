@@ -1,4 +1,4 @@
-// Waiting reads, by the blocks they wait for. Knows nothing of where blocks come from.
+// Waiting reads, by the blocks they wait for. Knows nothing of the blocks' origin.
 
 import type { Timers } from '../../world/clock.ts'
 import type { Block } from '../block.ts'
@@ -6,12 +6,12 @@ import type { BlockRun } from '../extent.ts'
 
 export interface WaitOptions {
   readonly signal: AbortSignal
-  /** A block that is here already. */
+  /** Returns a block that is in memory already. */
   peek(block: number): Block | undefined
-  /** Asked every `checkMs` about a block that is not here yet: an error ends the wait with it. */
+  /** Called every `checkMs` with a block still missing: an error that it returns ends the wait. */
   check(block: number): Error | undefined
   readonly checkMs: number
-  /** The wait was given up: by the signal or by `check`. */
+  /** Called when the wait was ended by the signal or by `check`. */
   onLeave(): void
 }
 
@@ -28,7 +28,7 @@ export class BlockWaiters {
     this.#timers = timers
   }
 
-  /** Resolves when all blocks of the run were given; rejects with the signal's reason, what `check` says, or what `fail` is told. */
+  /** Resolves when all blocks of the run were given. Rejects with the signal's reason, or the error of `check` or `fail`. */
   wait(run: BlockRun, options: WaitOptions): Promise<Block[]> {
     const { signal } = options
     return new Promise<Block[]>((resolve, reject) => {
@@ -80,16 +80,16 @@ export class BlockWaiters {
     for (const waiter of this.#take(block)) waiter.give(block, bytes)
   }
 
-  /** Fails everybody who waits for a block of which `isHopeless`. */
+  /** Fails all reads that wait for a block for which `isHopeless` is true. */
   fail(isHopeless: (block: number) => boolean, error: unknown): void {
     for (const block of this.#waiters.keys()) {
       if (isHopeless(block)) for (const waiter of this.#take(block)) waiter.fail(error)
     }
   }
 
-  /** True when somebody waits for a block of which `isMeant`. */
-  some(isMeant: (block: number) => boolean): boolean {
-    for (const block of this.#waiters.keys()) if (isMeant(block)) return true
+  /** True where a read waits for a block that matches. */
+  some(matches: (block: number) => boolean): boolean {
+    for (const block of this.#waiters.keys()) if (matches(block)) return true
     return false
   }
 

@@ -1,5 +1,5 @@
-// Ends a piece of work that goes on over several attempts. One AbortController per attempt and none beside it: they are
-// the dearest part of a small download.
+// Cancellation of work that may take several attempts. There is one AbortController per attempt, and no other, because they
+// are the most expensive part of a small download.
 
 export class Cancellation {
   #attempt: AbortController | undefined
@@ -27,7 +27,7 @@ export class Cancellation {
   }
 }
 
-/** Runs work that a signal cancels. */
+/** Runs work with a cancellation that the signal triggers. */
 export async function cancelledBy<T>(
   signal: AbortSignal,
   work: (cancellation: Cancellation) => Promise<T>,

@@ -1,11 +1,11 @@
-// Copies a document's beginning, or all of it, into an open file: what a partial write needs before it can begin.
+// Copies the first bytes of a document, or all of it, into an open file, as a partial write needs before it can begin.
 
 import type { Disk } from '../../world/disk.ts'
 import type { Reading } from './reader.ts'
 
 const stepBytes = 1024 * 1024
 
-/** Bytes copied: `length`, or fewer at the end of the document. Throws what reading throws, and the system's errors. */
+/** Returns the bytes copied: `length`, or fewer at the document's end. Throws the errors of reading, and the system's. */
 export async function copyOut(
   reading: Reading,
   length: number,

@@ -1,5 +1,5 @@
-// Downloading in spite of refused URLs, cut connections and temporary errors: the only place on the reading side that
-// tries again. The caller decides what an attempt does with the bytes.
+// Attempts of a download, repeated after refused URLs, cut connections and temporary errors: the only place in read/ that
+// tries again. The caller decides how an attempt uses the bytes.
 
 import { sleep } from '../../world/clock.ts'
 import type { World } from '../../world/world.ts'
@@ -23,32 +23,32 @@ export interface DownloadSources {
   readonly world: Pick<World, 'clock' | 'chance'>
 }
 
-/** One try. */
+/** One attempt of a download. */
 export type Attempt<T> = (
   url: string,
-  how: {
-    /** Where the URL is of. */
+  options: {
+    /** The version that the URL is for. */
     at: Version
-    /** Ends it. */
+    /** Ends the attempt. */
     signal: AbortSignal
-    /** Bytes came. */
+    /** To be called when bytes were received. */
     progressed: () => void
   },
 ) => Promise<T>
 
-/** An attempt that brings no byte for this long is ended. */
+/** An attempt that receives no byte for so long is ended (ms). */
 const stallMs = 7_000
 const stallCheckMs = 500
-/** A check this late says that the process did not run meanwhile. */
+/** A check so late (ms) shows that the process was stopped meanwhile. */
 const standstillMs = 2_500
 const delays = { firstMs: 100, longestMs: 2_000 }
-/** Statuses with which a store answers a URL that expired or is otherwise no longer good. */
+/** Statuses with which a store answers a URL that has expired or is invalid for another reason. */
 const refusedStatuses = [401, 403, 404, 410]
 
 /**
- * Runs `attempt` with the version's URL until it succeeds. A refused URL is renewed once; temporary errors are tried
- * again until timeBudget ends, counted from the last byte that came. Throws EIO for a URL refused twice, the last error, or
- * the cancellation's reason.
+ * Runs `attempt` with the version's URL until it succeeds. A refused URL is renewed once; after temporary errors it is tried
+ * again until the time budget, counted from the last byte received, is over. Throws EIO for a URL refused twice, the last
+ * error, or the cancellation's reason.
  */
 export async function attemptDownload<T>(
   sources: DownloadSources,
@@ -72,7 +72,7 @@ export async function attemptDownload<T>(
     const at = version()
     let checkedMs = now()
     const stalled = clock.setInterval(() => {
-      // This process stood still (a suspend, SIGSTOP): nobody was there to take a byte.
+      // The process was stopped (a suspend, SIGSTOP), and could not receive a byte.
       if (now() - checkedMs > standstillMs) lastSeenMs = lastProgressMs = now()
       checkedMs = now()
       if (timeBudget.silentMs(lastSeenMs) < limitMs) return
@@ -91,13 +91,13 @@ export async function attemptDownload<T>(
       return result
     } catch (error) {
       cancellation.throwIfCancelled()
-      // It has moved meanwhile: what the old place says means nothing.
+      // The document was moved meanwhile, so the failure at its old path means nothing.
       if (version() !== at) {
         refusedUrl = undefined
         continue
       }
       if (url !== undefined && isRefusal(error)) {
-        // Trouble, not permission: the reader may read this document.
+        // EIO, not EACCES: the reader is allowed to read this document.
         if (refusedUrl !== undefined) throw refusedTwice(version(), error)
         refusedUrl = url
         continue
@@ -128,7 +128,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && refusedStatuses.includes(error.status)
 }
 
-/** It cannot be had now, and whoever waits for it need not. */
+/** True where the service is away, so that waiting is of no use. */
 function isAway(error: unknown): boolean {
   return error instanceof NetworkError && error.kind === 'away'
 }

@@ -1,23 +1,22 @@
-// Turns to use the network. Foreground downloads have slots that nothing else can take; read-ahead and prefetch share
-// the others, read-ahead first. A fetch that no reader waits for (a pin) goes only while none of these wants the
-// network. Knows nothing of documents.
+// Slots for downloads. Foreground downloads have slots of their own; read-ahead, prefetch and rest share the others, in this
+// order. A fetch that no reader waits for (a pin) runs only while none of these needs the network. Knows nothing of documents.
 
 import { sleep, type Clock } from '../../world/clock.ts'
 import PQueue from 'p-queue'
 
 /**
- * - `foreground`: somebody waits for it.
- * - `read-ahead`: a sequential reader will come to it.
- * - `prefetch`: a neighbour of what was read.
+ * - `foreground`: a reader waits for it.
+ * - `read-ahead`: a sequential reader will need it.
+ * - `prefetch`: the start of a neighbour of a document that was read.
  * - `rest`: the rest of a document that is read here and there.
  */
 export type Urgency = 'foreground' | 'read-ahead' | 'prefetch' | 'rest'
 
-/** Together fewer than the client's connections per host. */
+/** Slots; together fewer than the client's connections per host. */
 const foregroundSlots = 12
 const backgroundSlots = 16
 const quietSlots = 4
-/** A reader that takes one document after another is not through with it between two. */
+/** Pause without downloads after which readers count as done (ms): between two documents they pause, too. */
 const quietAfterMs = 100
 const priorityOf = { 'read-ahead': 2, prefetch: 1, rest: 0 } as const
 
@@ -46,7 +45,7 @@ export class DownloadQueue {
     return this.#background.add(task, { priority: priorityOf[urgency] })
   }
 
-  /** Runs the task when no reader wants the network. While it runs, it waits for `quiet` where `isBusy`. */
+  /** Runs the task when no reader needs the network. While it runs, it must itself await `quiet` whenever `isBusy`. */
   runQuietly(task: () => Promise<void>): Promise<void> {
     return this.#quiet.add(async () => {
       await this.quiet()
@@ -59,7 +58,7 @@ export class DownloadQueue {
     return this.#busyAtMs + quietAfterMs > this.#clock.monotonic() || this.#hasReaders
   }
 
-  /** Resolves when no reader wants the network, or after `ms`. */
+  /** Resolves when no reader needs the network, or after `ms`. */
   async quiet(ms: number = Infinity): Promise<void> {
     const until = this.#clock.monotonic() + ms
     while (this.isBusy && this.#clock.monotonic() < until) {
@@ -71,7 +70,7 @@ export class DownloadQueue {
     return [this.#foreground, this.#background].some(({ pending, size }) => pending + size > 0)
   }
 
-  /** Downloads that wait for a background slot. */
+  /** Number of downloads that wait for a background slot. */
   get backgroundBacklog(): number {
     return this.#background.size
   }

@@ -1,5 +1,5 @@
-// One run of blocks by one Range request, resumed where it was cut. Every answer must be of the same version: the total
-// size and the ETag are checked before a byte is used, so that bytes of two versions never meet.
+// Downloads one run of blocks by one Range request, resumed where it was cut. Every answer must be of the same version: the
+// total size and the ETag are checked before a byte is used, so that bytes of two versions are never mixed.
 
 import { NetworkError } from '../../api/errors.ts'
 import { discardDownload } from '../../api/discard-download.ts'
@@ -13,21 +13,21 @@ import { extentOf } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
 import type { Version } from '../fingerprint.ts'
 
-/** Whose bytes are wanted, and who takes them. */
+/** The version to download, and the receiver of its bytes. */
 export interface DownloadTarget {
-  /** May change while it is downloaded: a document may be renamed. */
+  /** The version, which may change its path during the download: a document may be renamed. */
   version(): Version
   readonly sizeBytes: number
-  /** Throws ESTALE when the answer, asked for at this place, is of another version. */
+  /** Throws ESTALE where the answer, which was requested for the version `at`, is of another one. */
   checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void
-  /** Takes each block as its last byte arrives, in order. */
+  /** Called with each block, in order, when its last byte is received. */
   give(block: number, bytes: Block): void
-  /** True when no more is wanted for now: then `hold` is awaited before more is taken from the network. */
+  /** True while no more is wanted: then `hold` is awaited before more is received. */
   isTooFar(): boolean
   hold(progressed: () => void): Promise<void>
 }
 
-/** Resolves when the whole run was given. Throws ESTALE, EIO, ApiError, NetworkError, the cancellation's reason. */
+/** Resolves when the whole run was received. Throws ESTALE, EIO, ApiError, NetworkError, the cancellation's reason. */
 export async function downloadRun(
   sources: DownloadSources,
   target: DownloadTarget,
@@ -47,7 +47,7 @@ export async function downloadRun(
       const range = { offset: from, length: end - from, sizeBytes: target.sizeBytes }
       const download = await sources.files.download(url, path, range, { signal })
       const { totalSize, etag } = download
-      // An answer that does not tell its size is not used, not even its ETag, before its end has shown that it is this document.
+      // An answer without a total size is held back, even its ETag, until its end has shown that it is this document.
       const held: Uint8Array[] | undefined = totalSize === undefined ? [] : undefined
       try {
         if (held === undefined) target.checkAnswer(download, at)
@@ -71,7 +71,7 @@ export async function downloadRun(
   )
 }
 
-/** Tells the link what came after the first bytes, and in which time; what `take` waits for is no time of the link's. */
+/** Measures the link by the bytes after the first chunk, and their time, without the time that `take` needs. */
 async function measured(
   { link, world }: DownloadSources,
   chunks: AsyncIterable<Uint8Array>,

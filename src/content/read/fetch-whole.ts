@@ -1,5 +1,5 @@
-// Brings all of a version to its place on disk: what is in the cache already from there, the rest from the service, a
-// segment at a time. Past the memory that readers share, and behind everything they want of the network.
+// Fetches all of a version into its store on disk, one segment at a time: blocks that are cached already from there, the
+// rest from the service. Does not use the readers' memory, and leaves the network to them first.
 
 import { cancelledBy } from './cancellation.ts'
 import type { Cancellation } from './cancellation.ts'
@@ -25,10 +25,10 @@ export interface FetchWholeSources {
   readonly disk: DiskCache
 }
 
-/** A stream that is held back says so as often: silence is ours, not the service's. */
+/** Interval in which a stream held back reports progress (ms), since its silence is not the service's. */
 const heldMs = 1_000
 
-/** True for a version that can be kept: its size is known, and it can be told from the next one. */
+/** True for a version that can be kept on disk: its size is known, and its time tells it from the next one. */
 export function isKeepable(version: Version): version is Version & { readonly size: number } {
   return version.size !== undefined && !isWeak(version)
 }
@@ -40,15 +40,15 @@ export async function fetchWhole(
   options: FetchWholeOptions,
 ): Promise<number> {
   if (!isKeepable(version)) throw new ErrnoError('EINVAL', `${version.path}: its size or time is not told`)
-  const place = sources.disk.placeOf(version.path)
-  if (place === undefined) throw noRoom(version)
-  const filling = new Filling(sources, place, version, options)
-  return cancelledBy(options.signal, (cancellation) => filling.fill(cancellation))
+  const target = sources.disk.placeOf(version.path)
+  if (target === undefined) throw noRoom(version)
+  const wholeFetch = new WholeFetch(sources, target, version, options)
+  return cancelledBy(options.signal, (cancellation) => wholeFetch.run(cancellation))
 }
 
-class Filling {
+class WholeFetch {
   readonly #sources: FetchWholeSources
-  readonly #place: BlockStore
+  readonly #target: BlockStore
   readonly #version: Version & { readonly size: number }
   readonly #options: FetchWholeOptions
   readonly #stored: StoredVersion
@@ -57,48 +57,48 @@ class Filling {
 
   constructor(
     sources: FetchWholeSources,
-    place: BlockStore,
+    target: BlockStore,
     version: Version & { readonly size: number },
     options: FetchWholeOptions,
   ) {
     this.#sources = sources
-    this.#place = place
+    this.#target = target
     this.#version = version
     this.#options = options
     this.#stored = storedVersion(version, version.size)
     this.#check = new VersionCheck(version.size)
   }
 
-  /** Bytes that came through the network. */
-  async fill(cancellation: Cancellation): Promise<number> {
+  /** Returns the bytes that were downloaded. */
+  async run(cancellation: Cancellation): Promise<number> {
     const end = blockCount(this.#version.size)
     let first = 0
     while (first < end) {
       cancellation.throwIfCancelled()
       const run = { first, end: Math.min(end, (segmentNumber(first) + 1) * segmentBlocks) }
-      const located = await this.#place.here.locate(this.#stored, run)
-      if (!located.isHere) first = await this.#bring(located, cancellation)
+      const located = await this.#target.ranges.locate(this.#stored, run)
+      if (!located.isHere) first = await this.#fetchStart(located, cancellation)
       else if (await this.#isReadable(first)) first = located.end
     }
     return this.#fetchedBytes
   }
 
   /**
-   * A block that an earlier try left says which ETag the rest must have. A block that cannot be read is absent from
-   * then on.
+   * True where the block can be read, and has the right ETag: a block left by an earlier attempt decides the ETag of the rest.
+   * Reading makes a damaged block absent.
    */
   async #isReadable(block: number): Promise<boolean> {
     if (this.#check.tag !== 0) return true
-    const [stored] = await this.#place.here.read(this.#stored, { first: block, end: block + 1 })
+    const [stored] = await this.#target.ranges.read(this.#stored, { first: block, end: block + 1 })
     return stored !== undefined && this.#check.isSameTag(stored.tag)
   }
 
-  /** Brings the beginning of a run that is not in its place. Answers the first block after it. */
-  async #bring(run: BlockRun, cancellation: Cancellation): Promise<number> {
+  /** Fetches the first blocks of a run that is not in its store. Returns the number of the block after them. */
+  async #fetchStart(run: BlockRun, cancellation: Cancellation): Promise<number> {
     const { disk, queue } = this.#sources
-    const elsewhere = await disk.locate(this.#stored, run)
-    if (elsewhere.isHere) {
-      const blocks = await disk.read(this.#stored, elsewhere)
+    const cached = await disk.locate(this.#stored, run)
+    if (cached.isHere) {
+      const blocks = await disk.read(this.#stored, cached)
       const own = blocks.filter(({ tag }) => this.#check.isSameTag(tag))
       if (own.length < blocks.length) disk.drop(this.#stored, run.first)
       await this.#keep(own)
@@ -106,12 +106,12 @@ class Filling {
     }
     const blocks: StoredBlock[] = []
     try {
-      await queue.runQuietly(() => this.#download(elsewhere, blocks, cancellation))
+      await queue.runQuietly(() => this.#download(cached, blocks, cancellation))
     } finally {
-      // Blocks that came before it was cut are kept: they need no second time.
+      // Blocks received before a failure are kept, and need not be downloaded again.
       await this.#keep(blocks)
     }
-    return elsewhere.end
+    return cached.end
   }
 
   #download(run: BlockRun, blocks: StoredBlock[], cancellation: Cancellation): Promise<void> {
@@ -137,15 +137,15 @@ class Filling {
     return downloadRun(download, target, run, cancellation)
   }
 
-  /** Throws ENOSPC where there is no room. */
+  /** Writes blocks to the store. Throws ENOSPC where there is no space. */
   async #keep(blocks: readonly StoredBlock[]): Promise<void> {
     if (blocks.length === 0) return
-    if (!(await this.#place.store(this.#stored, blocks))) throw noRoom(this.#version)
+    if (!(await this.#target.store(this.#stored, blocks))) throw noRoom(this.#version)
     const bytes = blocks.reduce((sum, { block }) => sum + blockLength(block, this.#version.size), 0)
     this.#options.onKept?.(bytes)
   }
 
-  /** Its name stands for another content now: everything of it goes, and its record is asked for anew. */
+  /** Forgets all blocks and the URL of a path that has other content now. Returns ESTALE. */
   #changed(): ErrnoError {
     const { path } = this.#version
     void this.#sources.disk.forget(path)

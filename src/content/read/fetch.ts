@@ -1,4 +1,4 @@
-// A run of blocks on its way. Its state only: what moves it is fill-fetch.ts.
+// The state of a fetch: a run of blocks on its way. fill-fetch.ts carries it out.
 
 import type { Timers } from '../../world/clock.ts'
 import { Cancellation } from './cancellation.ts'
@@ -6,15 +6,15 @@ import { blockSizeBytes } from '../extent.ts'
 import type { BlockRun } from '../extent.ts'
 import type { Urgency } from './download-queue.ts'
 
-/** Owner of a fetch: it will come to the blocks fetched ahead. */
+/** Owner of a fetch: a handle that will read the blocks fetched ahead, or another consumer. */
 export interface FetchOwner {
-  /** One past the last block it wants to have now: what lies beyond may wait on the network. */
+  /** One past the last block that it wants now: later ones need not be received yet. */
   readonly wantedEnd: number
 }
 
-/** A fetch with this little left is let finish: its connection can be used again, a broken one cannot. */
+/** A fetch with no more bytes left is not aborted, so that its connection can be used again. */
 const nearlyDoneBytes = 256 * 1024
-/** A reader waits for a block this far down a stream; for one further down it gets a request of its own. */
+/** A reader waits for a block so many bytes ahead in a stream; for a later one it gets a request of its own. */
 const nearBytes = 2 * 1024 * 1024
 
 export class Fetch implements BlockRun {
@@ -24,11 +24,11 @@ export class Fetch implements BlockRun {
   /** The next block to arrive. */
   next: number
   readonly urgency: Urgency
-  /** Waits for its turn on the network. */
+  /** True while it waits for a slot of the download queue. */
   isQueued = false
-  /** Its answer has begun to come. */
+  /** True once its first bytes have arrived. */
   isFlowing = false
-  /** Handles that will come to these blocks. */
+  /** Owners that will read these blocks. */
   readonly owners: Set<FetchOwner>
   readonly cancellation: Cancellation = new Cancellation()
   #resume: (() => void) | undefined
@@ -41,12 +41,12 @@ export class Fetch implements BlockRun {
     this.owners = new Set(owners)
   }
 
-  /** True when the block will still be given out. */
+  /** True where the block will still arrive by this fetch. */
   covers(block: number): boolean {
     return block >= this.next && block < this.end && !this.cancellation.isCancelled
   }
 
-  /** True when the block is worth waiting for. */
+  /** True where the block will arrive soon enough to wait for it. */
   willSoonGive(block: number): boolean {
     const isNear = (block - this.next) * blockSizeBytes <= nearBytes
     return this.covers(block) && (isNear || this.isQueued)
@@ -56,7 +56,7 @@ export class Fetch implements BlockRun {
     return !this.isQueued && (this.end - this.next) * blockSizeBytes <= nearlyDoneBytes
   }
 
-  /** True when some owner wants the next block already; without owners it is finished as it is. */
+  /** True where an owner wants the next block now, or there is no owner: then it is simply finished. */
   get isWanted(): boolean {
     if (this.owners.size === 0) return true
     for (const owner of this.owners) if (owner.wantedEnd > this.next) return true

@@ -1,5 +1,5 @@
-// Carries a fetch out: from disk what is there, from the network the rest, no faster than its readers come along. Its
-// version decides what is kept of it, and who is told.
+// Carries a fetch out: blocks that are on disk from there, the rest from the network, not too far ahead of its readers. The
+// version that it is for decides which blocks are kept, and gives them to waiting reads.
 
 import type { Timers } from '../../world/clock.ts'
 import type { Download } from '../../api/types.ts'
@@ -23,25 +23,25 @@ export interface FillSources {
 export interface FillTarget {
   readonly version: Version
   readonly sizeBytes: number
-  /** Undefined when its blocks are not to be looked for on disk. */
+  /** Undefined where its blocks are not kept on disk. */
   readonly storedVersion: StoredVersion | undefined
-  /** Throws ESTALE when an answer, asked for at this place, is of another version. */
+  /** Throws ESTALE where an answer, which was requested for the version `at`, is of another one. */
   checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void
-  /** False when a block on disk was stored with another ETag. Throws ESTALE. */
+  /** False for a block on disk that was stored with another ETag. Throws ESTALE. */
   acceptsStored(tag: number): boolean
   arrived(block: number, bytes: Block, from: 'disk' | 'network', urgency?: Urgency): void
   /** Starts another fetch for the rest of this one. */
   splitOff(fetch: Fetch, first: number): void
-  /** True when somebody waits for a block the fetch covers. */
+  /** True where a read waits for a block that the fetch covers. */
   isAwaited(fetch: Fetch): boolean
 }
 
-/** Pause after which a fetch that got too far ahead looks again automatically. */
+/** Interval in which a fetch that is too far ahead checks whether it may go on (ms). */
 const holdCheckMs = 1_000
-/** A stream held back for longer is given up: its connection serves somebody else better. */
+/** Number of such checks after which the fetch is aborted, so that its connection can be used for others. */
 const maxHoldChecks = 5
 
-/** Resolves when all blocks have arrived. Throws what downloading throws, or the cancellation's reason. */
+/** Resolves when all blocks have arrived. Throws the errors of `downloadRun`, or the cancellation's reason. */
 export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillSources): Promise<void> {
   const { store, queue } = sources
   while (fetch.next < fetch.end) {
@@ -60,7 +60,7 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
         await fillFromStore(fetch, target, store, stored, run)
         continue
       }
-      // The rest of a fetch whose beginning is absent may still be on disk.
+      // The first blocks are absent, but the rest may be on disk.
       if (run.end < fetch.end) target.splitOff(fetch, run.end)
     }
     fetch.isQueued = true
@@ -72,7 +72,7 @@ export async function fillFetch(fetch: Fetch, target: FillTarget, sources: FillS
   }
 }
 
-/** Blocks fetched for later stay on a disk that will give them at once. */
+/** True where blocks on disk need not be brought into memory: they are for later, and the disk will be quick then. */
 function staysOnDisk({ urgency }: Fetch, store: DiskCache): boolean {
   return urgency === 'rest' || (urgency !== 'foreground' && store.isQuick)
 }
@@ -117,7 +117,7 @@ function mayGoOn(fetch: Fetch, target: FillTarget): boolean {
   return fetch.isWanted || fetch.cancellation.isCancelled || target.isAwaited(fetch)
 }
 
-/** Waits until the readers have come near. `progressed`: a stream held back is not one that stalls. */
+/** Waits until the readers have come near. Calls `progressed`, so that a stream held back does not count as stalled. */
 async function hold(
   fetch: Fetch,
   target: FillTarget,

@@ -1,5 +1,5 @@
-// The size of a document whose record did not tell it: from the answer to a request for its first byte, or by counting
-// where the answer does not tell it either.
+// Learns the size of a document whose record lacks it: from the answer to a request for its first byte, or, where that
+// lacks it, too, by counting all bytes.
 
 import type { Range } from '../../api/types.ts'
 import { cancelledBy } from './cancellation.ts'
@@ -10,7 +10,7 @@ import type { Version } from '../fingerprint.ts'
 const firstByte: Range = { offset: 0, length: 1 }
 const everything: Range = { offset: 0, length: Number.MAX_SAFE_INTEGER }
 
-/** Bytes. Throws ESTALE, EIO, ApiError, NetworkError, the signal's reason. */
+/** Returns the size in bytes. Throws ESTALE, EIO, ApiError, NetworkError, the signal's reason. */
 export function learnSize(sources: DownloadSources, version: Version, signal: AbortSignal): Promise<number> {
   const { files } = sources
   const { path } = version

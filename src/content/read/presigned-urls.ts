@@ -1,5 +1,5 @@
-// Presigned download URLs by path: from the tree's records while they live, from one GET otherwise. A URL is a secret
-// for 15 minutes (interface, "Limits"): it is handed to `Files.download` and to nobody else, never logged.
+// Presigned download URLs by path: from the tree's records while they are valid, else by one GET. A URL is a secret, valid
+// for 15 minutes (interface, "Limits"): it is passed only to `Files.download`, and never logged.
 
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../api/errors.ts'
@@ -13,14 +13,14 @@ import { mayMeanMissing } from '../remote-lookup.ts'
 
 export interface PresignedUrlsOptions {
   readonly files: Files
-  /** Told of a record that is not the version somebody was reading, so that the tree can show it. */
+  /** Called with a record that is of another version than a reader's, so that the tree can show it. */
   readonly onChanged?: (path: string, file: RemoteFile) => void
-  /** Milliseconds of a clock that only grows; `remember` is told times of the same one. */
+  /** Milliseconds of a monotonic clock, the same as for the times given to `remember`. */
   readonly now: () => number
   readonly maxEntries?: number
 }
 
-/** One minute short of what the service promises: a download has to begin while its URL lives. */
+/** Time for which a URL is used (ms): a minute less than it is valid, as a download must begin in that time. */
 const usedForMs = urlLifetimeMs - 60_000
 const getDeadlineMs = 10_000
 
@@ -42,7 +42,7 @@ export class PresignedUrls {
     this.#onChanged = options.onChanged ?? (() => {})
     this.#now = options.now
     this.#signed = new LRUCache<string, Signed>({
-      // Not `max`, for which room is made at once.
+      // Not `max`, which allocates memory for all entries at once.
       maxSize: options.maxEntries ?? 200_000,
       sizeCalculation: () => 1,
       ttl: usedForMs,
@@ -51,7 +51,7 @@ export class PresignedUrls {
     })
   }
 
-  /** Takes the URL of a record, unless a younger one is known. */
+  /** Keeps the URL of a record, unless a newer one is known. */
   remember(path: string, file: RemoteFile, requestedAtMs: number): void {
     const known = this.#signed.get(path)
     if (known !== undefined && known.requestedAtMs > requestedAtMs) return
@@ -63,15 +63,15 @@ export class PresignedUrls {
     }
   }
 
-  /** The known URL of a version, or one by a GET. Throws ESTALE when the document is another one now, EIO without a URL. */
+  /** Returns a version's URL, by a GET if none is known. Throws ESTALE where the document is another one now, EIO without a URL. */
   async get(version: Version, signal: AbortSignal): Promise<string> {
     const known = this.#signed.get(version.path)
-    // A record of another version may be older than the reader's own: only a fresh one decides.
+    // A known record of another version may be older than the reader's: only a fresh one decides.
     if (known?.fingerprint === version.fingerprint) return known.url
     return this.#load(version, signal)
   }
 
-  /** Another URL for one that was refused; everybody who was refused shares one GET. Throws as `get`. */
+  /** Returns a new URL in place of a refused one; readers with the same one share a GET. Throws the errors of `get`. */
   async renew(version: Version, refusedUrl: string, signal: AbortSignal): Promise<string> {
     if (this.#signed.peek(version.path)?.url === refusedUrl) this.#signed.delete(version.path)
     return this.get(version, signal)
@@ -111,7 +111,7 @@ export class PresignedUrls {
     try {
       return await this.#files.get(path, { deadlineMs: getDeadlineMs })
     } catch (error) {
-      // The version was listed: whatever 4xx stands for a missing path here, it can no longer be read.
+      // The version was listed before, so any 4xx that may mean a missing path means that it can no longer be read.
       if (error instanceof ApiError && mayMeanMissing(error))
         throw gone(path, 'is gone from the service', error)
       throw error
@@ -119,6 +119,6 @@ export class PresignedUrls {
   }
 }
 
-function gone(path: string, what: string, cause?: unknown): ErrnoError {
-  return new ErrnoError('ESTALE', `${path}: the document ${what}`, { cause })
+function gone(path: string, detail: string, cause?: unknown): ErrnoError {
+  return new ErrnoError('ESTALE', `${path}: the document ${detail}`, { cause })
 }

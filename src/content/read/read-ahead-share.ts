@@ -1,8 +1,8 @@
-// How much of the memory for read-ahead each handle gets: an equal part of it for everyone who reads in order.
+// Each handle's share of the memory for read-ahead: an equal part for every handle that reads sequentially.
 
 import type { ReadAheadBudget } from './block-reading.ts'
 
-/** No handle's window is larger. */
+/** Largest window of a handle (bytes). */
 const maxWindowBytes = 32 * 1024 * 1024
 
 export class ReadAheadShare implements ReadAheadBudget {

@@ -1,4 +1,4 @@
-// How far ahead of a reader to fetch: a pure state machine, one state per handle. No bytes, no I/O, no time.
+// Read-ahead: a pure state machine, one state per handle, decides how far ahead to fetch. No bytes, no I/O, no time.
 //
 //            read at 0                reads on past the first window
 //   (new) ───────────────▶ probing ───────────────────────────────▶ streaming ◀─┐ had to wait: window grows
@@ -7,31 +7,31 @@
 //     └──────▶ random ◀───────┴────────────────────────────────────────┘
 //                 └─ reads on for two blocks ─▶ streaming
 //
-// A reader that jumps forwards by less than a block reads on: every block is wanted all the same.
+// A reader that jumps forwards by less than a block still counts as reading on, since it needs every block.
 
 import { blockSizeBytes } from '../extent.ts'
 import type { Extent } from '../extent.ts'
 
-/** Where a handle reads, as far as its reads tell. */
+/** The state of a handle, derived from its reads so far. */
 export interface ReadAheadState {
-  /** Where the present sequential run began. */
+  /** Offset at which the present sequential run began. */
   readonly runStart: number
   /** One past the furthest byte read in this run. */
   readonly frontier: number
-  /** A part of the run that a later READ overtook and that is still expected. */
+  /** A part of the run that was skipped by a READ which overtook another; that one is still expected. */
   readonly hole: Extent | undefined
-  /** Bytes to have ahead of the frontier; 0 = random. More may be asked for, and is left on the network. */
+  /** Bytes to have ahead of the frontier; 0 = random. More may be requested, but is not received yet. */
   readonly windowBytes: number
-  /** One past the last byte asked for ahead. */
+  /** One past the last byte requested ahead. */
   readonly aheadEnd: number
 }
 
 /**
- * How a read found its bytes:
+ * State in which a read found its bytes:
  * - `ready`: in memory.
- * - `flowing`: their stream has begun: the reader is as fast as the network.
- * - `requested`: asked for, but their stream has not begun: more should have been asked for earlier.
- * - `missing`: nobody had asked for them.
+ * - `flowing`: being received: the reader is as fast as the network.
+ * - `requested`: requested, but not being received yet: the request should have been made earlier.
+ * - `missing`: not requested.
  */
 export type Arrival = 'ready' | 'flowing' | 'requested' | 'missing'
 
@@ -45,28 +45,28 @@ export interface ReadAheadStep {
   readonly state: ReadAheadState
   /** The bytes to fetch ahead now, beyond the read itself. */
   readonly ahead: Extent | undefined
-  /** Bytes per request for it. */
+  /** Bytes per request for `ahead`. */
   readonly requestBytes: number
-  /** The reader went elsewhere: what was fetched ahead before is not wanted any more. */
+  /** The reader jumped: blocks requested ahead before are not wanted any more. */
   readonly hasSought: boolean
 }
 
-/** Bytes that a reader that starts at the beginning gets in its first request. */
+/** Bytes in the first request of a reader that starts at the beginning. */
 export const firstWindowBytes: number = 256 * 1024
-/** The window of a reader that was seen to read on. */
+/** The window of a reader that has read past the first window. */
 const streamingWindowBytes = 2 * 1024 * 1024
-/** Enough for large requests one after another. A larger window pays only against latency, and costs memory. */
+/** Enough for large requests one after another. A larger window helps only against latency, and takes memory. */
 const flowingWindowBytes = 24 * 1024 * 1024
-/** A reader that has to wait gets a window so many times as large. */
+/** Factor by which the window of a reader that has to wait grows. */
 const growth = 4
-/** A window never exceeds this many times what was read in order so far: what may be wasted stays in proportion. */
+/** A window is at most so many times the bytes read in this run, which bounds the bytes fetched in vain. */
 const windowPerByteRead = 8
 const minRequestBytes = 1024 * 1024
 const maxRequestBytes = 16 * 1024 * 1024
-/** Only READs of this size are the kernel's own read-ahead, which may overtake each other. */
+/** Least size of a READ that may be the kernel's own read-ahead, whose READs may overtake each other. */
 const overtakingBytes = 64 * 1024
 
-/** The state after one read, and what to fetch ahead. `state` is undefined before a handle's first read. */
+/** Returns the state after one read, and the bytes to fetch ahead. `state` is undefined before a handle's first read. */
 export function readAheadStep(
   state: ReadAheadState | undefined,
   read: Extent,
@@ -80,12 +80,12 @@ export function readAheadStep(
   const advanced = advance(state, read)
   if (end <= state.frontier) return idle(advanced)
   const windowBytes = nextWindow(advanced, arrival, limits)
-  // Asked for once and yet missing: it failed or was evicted, so everything after it may be gone too.
+  // Requested before and missing now: it failed or was evicted, and everything after it may be missing, too.
   const aheadEnd = arrival === 'missing' ? end : Math.max(state.aheadEnd, advanced.frontier)
   return step({ ...advanced, windowBytes, aheadEnd }, aheadEnd, limits, false)
 }
 
-/** True when the read goes on where the run is or less than a block further, fills the hole in it, or repeats a part that is still here. */
+/** True where the read continues the run, or less than a block further, fills its hole, or repeats a part still in memory. */
 function isInRun(state: ReadAheadState, read: Extent, arrival: Arrival): boolean {
   const end = read.offset + read.length
   if (read.offset < state.runStart) return false
@@ -94,7 +94,7 @@ function isInRun(state: ReadAheadState, read: Extent, arrival: Arrival): boolean
   return end > state.frontier || arrival !== 'missing' || read.offset === state.hole?.offset
 }
 
-/** True when the gap before the read is expected to be filled. */
+/** True where the read has overtaken another, which is expected to fill the gap before it. */
 function isOvertaking({ frontier, hole }: ReadAheadState, { offset, length }: Extent): boolean {
   const gapBytes = offset - frontier
   return hole === undefined && gapBytes > 0 && length >= overtakingBytes && gapBytes <= 2 * length
@@ -103,7 +103,7 @@ function isOvertaking({ frontier, hole }: ReadAheadState, { offset, length }: Ex
 function startRun(read: Extent, arrival: Arrival, limits: ReadAheadLimits): ReadAheadState {
   const frontier = read.offset + read.length
   const isAtStart = read.offset < blockSizeBytes
-  // Bytes that were prefetched are as many as such a reader wants.
+  // If the bytes were prefetched, those were as many as such a reader needs.
   const wanted = arrival === 'missing' ? firstWindowBytes : Math.min(frontier, firstWindowBytes)
   const windowBytes = isAtStart ? Math.min(wanted, limits.maxWindowBytes) : 0
   return { runStart: read.offset, frontier, hole: undefined, windowBytes, aheadEnd: frontier }
@@ -134,7 +134,7 @@ function nextWindow(state: ReadAheadState, arrival: Arrival, limits: ReadAheadLi
   return Math.min(streamingWindowBytes, limits.maxWindowBytes)
 }
 
-/** Fills the window up by whole requests, the last of which may reach beyond it; the first window is one request. */
+/** Fills the window by whole requests, the last of which may reach beyond it; the first window is one request. */
 function step(
   state: ReadAheadState,
   from: number,

@@ -1,13 +1,13 @@
-// How long a read keeps trying. A service that was waited for in vain is not waited for again by every other read.
+// The time for which a read keeps trying. After one read has waited in vain for the service, others do not, for a while.
 
-/** A read gives up after this long without one new byte (so that a suspend is not held up for longer). */
+/** A read gives up after so long without a new byte (ms), also because it must not delay a suspend for longer. */
 const fullMs = 15_000
-/** For this long after giving up, reads try only once. */
+/** Time after a read gave up in which others try only once (ms). */
 const shortAfterFailureMs = 10_000
 
 export class ReadTimeBudget {
   readonly #now: () => number
-  /** How much of the silence since then is to be counted (ms). */
+  /** Returns the silence since a time that counts (ms). */
   readonly silentMs: (since: number) => number
   #gaveUpAtMs = Number.NEGATIVE_INFINITY
 

@@ -1,31 +1,31 @@
-// Remote bytes by block, through the presigned URL. Knows versions and extents, no names and no handles' semantics.
+// Interface of the reader of remote bytes. Knows versions and extents; no names, and no semantics of handles.
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Block } from '../block.ts'
 import type { DiskCache } from '../disk/disk-cache.ts'
 import type { Version } from '../fingerprint.ts'
 
-/** The reader that the bytes are for. */
+/** Options of one read. */
 export interface ReadFor {
-  /** Aborted when nobody waits for the bytes any more. */
+  /** Aborted when the bytes are not needed any more. */
   readonly signal: AbortSignal
   /**
-   * Bytes that are answered at once, without a promise, may lie here: who gives it has used them before anybody else
-   * is given the same.
+   * A buffer for bytes that are returned synchronously, not by a promise. The caller must use them before it passes the
+   * same buffer to another read.
    */
   readonly readBuffer?: Uint8Array | undefined
 }
 
-/** Bytes that are answered later do not lie in the reader's room, which another reader has by then. */
+/** Options for a read that resolves later: without the buffer, which another read may use by then. */
 export function later({ signal }: ReadFor): ReadFor {
   return { signal }
 }
 
-/** The reading side of one open(): carries the read-ahead state of that handle. */
+/** The reads of one handle on a version, with its read-ahead state. */
 export interface Reading {
-  /** One past the furthest byte that was asked for; infinite where that was the document's end. */
+  /** One past the furthest byte that was read; infinite where that was the document's end. */
   readonly furthest: number
-  /** The bytes of the range clipped to the version's size. ESTALE when the remote content is no longer this version. */
+  /** Returns the bytes of the range, clipped to the version's size. Throws ESTALE where the document is another version now. */
   read(
     offset: number,
     length: number,
@@ -36,49 +36,49 @@ export interface Reading {
 
 export interface FetchWholeOptions {
   readonly signal: AbortSignal
-  /** Told of bytes that were missing on disk and are there now. */
+  /** Called with the number of bytes written to disk each time. */
   readonly onKept?: (bytes: number) => void
 }
 
 export interface Reader {
-  /** Blocks kept on disk. */
+  /** The disk cache. */
   readonly disk: DiskCache
   open(version: Version): Reading
-  /** The size of a document whose record did not tell it, learned from a ranged GET. */
+  /** Returns the size of a document whose record lacks it, by a ranged GET. */
   learnSize(version: Version, signal: AbortSignal): Promise<number>
-  /** Writes the first `length` bytes (default: all) of the version into the open file descriptor `fd` at offset 0, from blocks where they are here. */
+  /** Copies the first `length` bytes (default: all) of the version to the start of the open file `fd`. Returns the bytes copied. */
   copyTo(version: Version, fd: number, options: { length?: number; signal: AbortSignal }): Promise<number>
   /** Fetches the blocks of a document's first `bytes` at low priority, so that the next open finds them. */
   prefetch(version: Version, bytes: number): void
   /**
-   * Sees to it that all of a version is on disk, in its place there (`DiskCache.placeOf`), while no reader wants the network.
-   * Answers how many bytes came through it. Throws ENOSPC where there is no room, ESTALE, EIO, ApiError, NetworkError, and
-   * EINVAL for a version that `isKeepable` is false of.
+   * Fetches all of a version into its store on disk (`DiskCache.placeOf`), while no reader needs the network. Returns the bytes
+   * downloaded. Throws ENOSPC where there is no space, ESTALE, EIO, ApiError, NetworkError, and EINVAL for a version that is not
+   * keepable (`isKeepable`).
    */
   fetchWhole(version: Version, options: FetchWholeOptions): Promise<number>
-  /** The service was asked for the document at `path` just now: the link in its record is good for whoever reads this version next. */
+  /** Takes a record that the service just returned for `path`: its download URL serves the next reader of this version. */
   looked(path: string, record: RemoteFile): void
-  /** Lets go of all blocks in memory. */
+  /** Drops all blocks in memory. */
   forgetMemory(): void
-  /** Takes over a file that holds exactly this version's bytes (a spool file after its commit). Removes `file`. */
+  /** Moves a file with exactly this version's bytes (a spool file after its commit) into the cache, or removes it. */
   adopt(version: Version, file: string): Promise<void>
   /**
-   * Keeps a version's bytes that are at hand, in memory and on disk as if they had been fetched, and with the pins at once where it
-   * is pinned. At most one block.
+   * Keeps the given bytes of a version, at most one block, in memory and on disk, as if they had been fetched; a pinned one is
+   * written to the pinned store at once.
    */
   keep(version: Version, bytes: Uint8Array): void
-  /** The same bytes live under another version now (a rename in the service). */
+  /** Gives the blocks of one version to another with the same bytes (a rename in the service). */
   moved(from: Version, to: Version): void
-  /** It is about to be replaced: what is here of it is found by `copyBackup` alone, until `dropBackup`. */
+  /** Keeps the blocks of a version about to be replaced, only for `copyBackup`, until `dropBackup`. */
   backUpBlocks(version: Version): void
-  /** Writes the backup into `fd`, without a call to the service. False where not all of it is here. */
+  /** Copies the backup into `fd`, without a call to the service. False where not all of it is here. */
   copyBackup(version: Version, fd: number): Promise<boolean>
   dropBackup(path: string): void
   /** Hands the version's bytes to `take`, in order, without a call to the service. False where not all of them are here. */
   readHere(version: Version, take: (bytes: Block) => Promise<void> | void): Promise<boolean>
   /**
-   * Forgets all blocks of a path: its content is another one now, or about to be. Resolves when they are gone from disk, too
-   * (`isSure`: whatever a power cut brings back), and never rejects.
+   * Forgets all blocks of a path, whose content has changed or is about to. Resolves when they are deleted from disk, too
+   * (`isSure`: so that not even a power cut brings them back), and never rejects.
    */
   forget(path: string, options?: { isSure?: boolean }): Promise<void>
   close(): Promise<void>

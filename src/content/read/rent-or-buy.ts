@@ -1,25 +1,25 @@
-// When to fetch the rest of a document that is read here and there: every miss is rent, the rest at once is the price.
-// A reader that has paid a price in rent and buys then has paid at most twice what was best, whatever comes (the ski
-// rental problem). The rest is bought in pieces as it is paid for, so that it is all here when the rent has reached
-// its price. A pure function: no bytes, no I/O, no time.
+// Decides when to fetch the rest of a document that is read here and there (the ski rental problem): the wait for each missing
+// block is rent, the time to fetch the whole rest is the price. A reader that buys once its rent has reached the price has paid
+// at most twice the optimum, whatever it reads later. The rest is bought in pieces, as rent is paid, so that all of it is here
+// when the rent has reached the price. A pure function: no bytes, no I/O, no time.
 
 export interface Account {
-  /** Milliseconds that readers waited for blocks nobody had fetched. */
+  /** Time that readers waited for missing blocks (ms). */
   readonly paidMs: number
-  /** How often. */
+  /** Number of such waits. */
   readonly misses: number
-  /** Milliseconds of the shortest wait. */
+  /** The shortest wait (ms). */
   readonly shortestMs: number
 }
 
-/** The head and the tail of an archive are looked at, and it is closed: that is no reason to fetch it. */
+/** Fewer misses are no reason to fetch a document: programs read the head and tail of an archive, and close it. */
 const leastMisses = 3
-/** A shorter wait is for the processors, which buying would take from the reader. A longer way is idle meanwhile. */
+/** A shorter wait (ms) is mostly processor time, which buying would take from the reader; on a longer one the link is idle. */
 const nearMs = 5
-/** From near, nothing is bought before so much of the price was paid. */
+/** With such short waits, nothing is bought before this part of the price was paid. */
 const nearReserve = 1 / 2
 
-/** Which part of the rest should be on its way, 0…1, where all of it would take `priceMs`. */
+/** Returns the part of the rest that should be fetched by now, 0…1; `priceMs`: time to fetch all of it. */
 export function boughtPart({ paidMs, misses, shortestMs }: Account, priceMs: number): number {
   if (misses < leastMisses) return 0
   const reserve = shortestMs < nearMs ? nearReserve : 0

@@ -1,4 +1,4 @@
-// The versions whose blocks a new reader joins, by version and by path: a save forgets its path's, and looks at no others.
+// The versions whose blocks a new handle joins, by version and by path, so that a save finds those of its path quickly.
 
 import type { Version } from '../fingerprint.ts'
 import type { VersionBlocks } from './version-blocks.ts'
@@ -11,29 +11,29 @@ export class SharedBlocks {
     return this.#byVersion.get(keyOf(version))
   }
 
-  /** Of every version of the document at this path. */
+  /** The blocks of every version of the document at this path. */
   at(path: string): readonly VersionBlocks[] {
     return [...(this.#byPath.get(path) ?? [])]
   }
 
-  /** In place of what was shared of this version. */
+  /** Adds blocks, in place of others of the same version. */
   set(blocks: VersionBlocks): void {
     const { version } = blocks
     const before = this.get(version)
     if (before !== undefined) this.delete(before)
     this.#byVersion.set(keyOf(version), blocks)
-    const beside = this.#byPath.get(version.path) ?? new Set()
-    this.#byPath.set(version.path, beside.add(blocks))
+    const atPath = this.#byPath.get(version.path) ?? new Set()
+    this.#byPath.set(version.path, atPath.add(blocks))
   }
 
-  /** Does nothing where others are shared of its version. To be called before it moves to another path. */
+  /** Removes these blocks, but no others of the same version. To be called before they move to another path. */
   delete(blocks: VersionBlocks): void {
     const { version } = blocks
     if (this.get(version) !== blocks) return
     this.#byVersion.delete(keyOf(version))
-    const beside = this.#byPath.get(version.path)
-    beside?.delete(blocks)
-    if (beside?.size === 0) this.#byPath.delete(version.path)
+    const atPath = this.#byPath.get(version.path)
+    atPath?.delete(blocks)
+    if (atPath?.size === 0) this.#byPath.delete(version.path)
   }
 }
 

@@ -1,5 +1,5 @@
-// The blocks of one version of one document: which are here, which are on their way, who waits. Shared by all handles on
-// the version, so that no block is fetched twice. Bytes of another version never get in: see `checkAnswer`.
+// The blocks of one version of a document: those in memory, the fetches under way, and the reads that wait. Shared by all
+// handles on the version, so that no block is fetched twice. Bytes of another version never get in: see `checkAnswer`.
 
 import { NetworkError } from '../../api/errors.ts'
 import type { Download } from '../../api/types.ts'
@@ -24,24 +24,24 @@ import { VersionCheck } from './version-check.ts'
 
 export interface BlockSources extends FillSources {
   readonly cache: BlockCache
-  /** How much of one document may be kept at all, in bytes. */
+  /** Most bytes of one document that may be kept. */
   readonly keepableBytes: number
 }
 
-/** News for the owner of all versions. */
+/** Events for the owner of all versions. */
 export interface BlockEvents {
-  /** No block is here, none is on the way and no handle is open. */
+  /** No block is in memory, no fetch is under way, and no handle is open. */
   becameIdle(blocks: VersionBlocks): void
-  /** The service has another content under this version's name. */
+  /** The service has other content at this version's path. */
   becameStale(blocks: VersionBlocks): void
   /** All of it has come, some of that through the network. */
   cameWhole(blocks: VersionBlocks): void
 }
 
-/** A read waits this long for a download that does not get its turn; one under way has limits of its own. */
+/** Longest wait of a read for a download that gets no slot (ms); one under way has limits of its own. */
 const turnWaitMs = 15_000
 
-/** A document larger than this part of the memory is not kept there after it was read in order. */
+/** A document larger than this part of the memory is not kept there after it was read sequentially. */
 const keptPart = 1 / 2
 
 export class VersionBlocks implements FillTarget {
@@ -51,7 +51,7 @@ export class VersionBlocks implements FillTarget {
   readonly #events: BlockEvents
   readonly #fetches: Fetch[] = []
   readonly #waiters: BlockWaiters
-  /** One for each place it was at: the same bytes may have another ETag there. */
+  /** One check for each path it had: the same bytes may have another ETag there. */
   readonly #checks = new WeakMap<Version, VersionCheck>()
   readonly #rest: BackgroundFetch
   /** Blocks that have come so far; undefined once all have. */
@@ -61,11 +61,11 @@ export class VersionBlocks implements FillTarget {
   #version: Version
   #stored: StoredVersion | undefined
   #stale: ErrnoError | undefined
-  /** An open of this version gets these blocks, and they are kept on disk. */
+  /** True while a new handle on this version joins these blocks, and they are kept on disk. */
   isShared: boolean
-  /** Open handles. */
+  /** Number of open handles. */
   readings = 0
-  /** Blocks of this version in memory. */
+  /** Number of its blocks in memory. */
   resident = 0
 
   constructor(id: number, version: Version, sizeBytes: number, sources: BlockSources, events: BlockEvents) {
@@ -95,22 +95,22 @@ export class VersionBlocks implements FillTarget {
     return this.readings === 0 && this.resident === 0 && this.#fetches.length === 0
   }
 
-  /** Why nothing can be read any more: the document is another one now. */
+  /** ESTALE, once nothing can be read any more because the document is another one now. */
   get stale(): ErrnoError | undefined {
     return this.#stale
   }
 
-  /** A block that is in memory. */
+  /** The block, if it is in memory. */
   peek(block: number): Block | undefined {
     return this.#sources.cache.peek(this.id, block)
   }
 
-  /** A block was read by somebody who may come back to it. */
+  /** Counts a block as used, because it may be read again. */
   touch(block: number): void {
     this.#sources.cache.touch(this.id, block)
   }
 
-  /** The block will hardly be read again soon. */
+  /** Drops a block that will hardly be read again soon. */
   discard(block: number): void {
     this.#sources.cache.delete(this.id, block)
   }
@@ -119,13 +119,13 @@ export class VersionBlocks implements FillTarget {
     return this.sizeBytes > this.#sources.cache.sizeBytes * keptPart
   }
 
-  /** How a block that is not in memory will come. */
+  /** State of a block that is not in memory. */
   arrivalOf(block: number): Arrival {
     const fetch = this.#fetches.find((fetch) => fetch.covers(block))
     return fetch === undefined ? 'missing' : fetch.isFlowing ? 'flowing' : 'requested'
   }
 
-  /** Sees to it that the run is here or coming. `owner` is who wants it: see `release`. */
+  /** Starts fetches for the blocks of a run that are neither in memory nor under way. `owner` wants them until `release`. */
   request(run: BlockRun, urgency: Urgency, owner: FetchOwner): void {
     if (this.#stale !== undefined) return
     for (const fetch of this.#fetches) {
@@ -137,9 +137,9 @@ export class VersionBlocks implements FillTarget {
     }
   }
 
-  /** The blocks of a run somebody waits for now. Rejects with the signal's reason, ESTALE, ApiError, NetworkError. */
+  /** Resolves with the blocks of a run that a read waits for. Rejects with the signal's reason, ESTALE, ApiError, NetworkError. */
   async demand(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
-    for (const fetch of this.#fetches.slice()) this.#hurry(fetch, run)
+    for (const fetch of this.#fetches.slice()) this.#promote(fetch, run)
     const isSoonHere = (block: number): boolean =>
       this.#sources.cache.has(this.id, block) || this.#fetches.some((fetch) => fetch.willSoonGive(block))
     for (const gap of gapsOf(run, isSoonHere)) this.#start(gap, 'foreground', [owner])
@@ -158,8 +158,8 @@ export class VersionBlocks implements FillTarget {
   }
 
   /**
-   * A part of one block as the disk cache has it, with no more read than that: undefined where it has not, or that is not known
-   * at once.
+   * Reads a part of one block from the disk cache, and no more than that; undefined where it is not there, or that is not
+   * known at once.
    */
   storedPart(part: BlockPart): Promise<Uint8Array | undefined> | undefined {
     const stored = this.storedVersion
@@ -170,14 +170,14 @@ export class VersionBlocks implements FillTarget {
     return store.readPart(stored, part).then((found) => this.#accepted(stored, part, found))
   }
 
-  /** A part of blocks as the disk cache has it, in `room` if it fits, where that is known to be quick. Throws ESTALE. */
-  storedPartNow(part: BlockPart, room?: Uint8Array): Uint8Array | undefined {
+  /** Like `storedPart`, but synchronous, for several blocks, into `buffer` if it fits; only if the disk is quick. Throws ESTALE. */
+  storedPartNow(part: BlockPart, buffer?: Uint8Array): Uint8Array | undefined {
     const stored = this.storedVersion
     if (stored === undefined) return undefined
-    return this.#accepted(stored, part, this.#sources.store.readPartNow(stored, part, room))
+    return this.#accepted(stored, part, this.#sources.store.readPartNow(stored, part, buffer))
   }
 
-  /** Bytes of another content are dropped from the disk cache. Throws ESTALE. */
+  /** Returns the bytes found if they are of this version; drops others from the disk cache. Throws ESTALE. */
   #accepted(
     stored: StoredVersion,
     { block }: BlockPart,
@@ -188,7 +188,7 @@ export class VersionBlocks implements FillTarget {
     return undefined
   }
 
-  /** Blocks of a run somebody jumped to: what waiting for them cost counts towards fetching the rest. */
+  /** Like `demand`, for a reader that jumped: the time it waits counts towards fetching the rest of the document. */
   async demandHere(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
     const now = this.#sources.download.world.clock.monotonic
     const sinceMs = now()
@@ -197,13 +197,13 @@ export class VersionBlocks implements FillTarget {
     return blocks
   }
 
-  /** The last handle was closed. */
-  left(): void {
-    this.#rest.left()
+  /** Called when the last handle was closed. */
+  lastHandleClosed(): void {
+    this.#rest.lastHandleClosed()
     this.release(this.#rest)
   }
 
-  /** A handle wants nothing fetched ahead any more; what others wait for, or is nearly done, goes on. */
+  /** Removes an owner from all fetches. Aborts those that no other owner or read wants, unless they are nearly done. */
   release(owner: FetchOwner): void {
     for (const fetch of this.#fetches.slice()) {
       if (fetch.owners.delete(owner)) this.#abortUnwanted(fetch)
@@ -212,8 +212,8 @@ export class VersionBlocks implements FillTarget {
   }
 
   /**
-   * Throws ESTALE, and forgets every block, when an answer's size or ETag is not this version's; NetworkError where it was asked
-   * for at a place that the version has left since.
+   * Throws ESTALE, and forgets every block, where an answer's size or ETag is not this version's; NetworkError where the request
+   * was for a path that the version has left since.
    */
   checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void {
     if (this.#checkAt(at).isSameAnswer(answer)) return
@@ -266,14 +266,14 @@ export class VersionBlocks implements FillTarget {
     return this.#waiters.some((block) => fetch.covers(block))
   }
 
-  /** A reader has come along: streams that were held back for it may go on. */
+  /** Resumes fetches that were held back, and are wanted now. */
   resume(): void {
     for (const fetch of this.#fetches) {
       if (fetch.isPaused && (fetch.isWanted || this.isAwaited(fetch))) fetch.resume()
     }
   }
 
-  /** The same bytes are under another version now. */
+  /** Makes the blocks those of another version with the same bytes. */
   moveTo(version: Version): void {
     this.#version = version
     this.#stored = undefined
@@ -286,7 +286,7 @@ export class VersionBlocks implements FillTarget {
     }
   }
 
-  /** Ends everything on the way. */
+  /** Aborts all fetches. */
   abort(): void {
     for (const fetch of this.#fetches.slice()) fetch.abort()
   }
@@ -325,8 +325,8 @@ export class VersionBlocks implements FillTarget {
     if (this.isIdle) this.#events.becameIdle(this)
   }
 
-  /** A block that is wanted now does not wait in the queue with those that are only read ahead. */
-  #hurry(fetch: Fetch, run: BlockRun): void {
+  /** Moves the demanded blocks of a queued background fetch to a foreground fetch. */
+  #promote(fetch: Fetch, run: BlockRun): void {
     const first = Math.max(fetch.next, run.first)
     if (!fetch.isQueued || fetch.urgency === 'foreground' || first >= Math.min(fetch.end, run.end)) return
     const rest = { first, end: fetch.end }
@@ -360,7 +360,7 @@ export class VersionBlocks implements FillTarget {
   }
 }
 
-/** Without a time of change, every content of one size looks the same: blocks must not outlive their readers. */
+/** True for a version without a time: all contents of one size look the same, so its blocks must not outlive their readers. */
 export function isWeak(version: Version): boolean {
   return version.fingerprint.endsWith('@?')
 }

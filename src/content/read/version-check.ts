@@ -1,5 +1,5 @@
-// Tells whether an answer, or a block on disk, is of the version that is being read: by the size of the whole and by the
-// first ETag seen. No I/O.
+// Checks that an answer, or a block on disk, is of the version that is being read: by the total size, and by the first ETag
+// seen. No I/O.
 
 import type { Download } from '../../api/types.ts'
 import { tagOf } from '../disk/segment-table.ts'
@@ -13,12 +13,12 @@ export class VersionCheck {
     this.#sizeBytes = sizeBytes
   }
 
-  /** Stands for the ETag on disk; 0 = none seen. */
+  /** The number that stands for the ETag on disk (`tagOf`); 0 = none seen. */
   get tag(): number {
     return this.#tag
   }
 
-  /** False when the answer is of another content. The first ETag is the version's. */
+  /** False for an answer with other content. The first ETag seen counts as the version's. */
   isSameAnswer({ totalSize, etag }: Pick<Download, 'totalSize' | 'etag'>): boolean {
     if (totalSize !== undefined && totalSize !== this.#sizeBytes) return false
     if (etag !== undefined && this.#etag !== undefined && etag !== this.#etag) return false
@@ -27,7 +27,7 @@ export class VersionCheck {
     return true
   }
 
-  /** False when a block was stored with another ETag. */
+  /** False for a block that was stored with another ETag. */
   isSameTag(tag: number): boolean {
     if (tag !== 0 && this.#tag !== 0 && tag !== this.#tag) return false
     if (this.#tag === 0) this.#tag = tag

@@ -1,18 +1,17 @@
-// A sync that is not believed because the next one succeeds. Where one fails the kernel takes what it could not write for
-// written, and says so once: a later one would succeed without it (fsync(2), Linux since 4.13). So everything is written again
-// before a later one is believed.
+// Syncs of a file after a failed one. When an fsync fails, the kernel reports it once and marks the lost pages as clean, so the
+// next fsync succeeds without them (fsync(2), Linux since 4.13). So everything is written again before a later sync is believed.
 
 import { ErrnoError } from '../../errno-error.ts'
 
 export class BelievedSync {
   #failed = 0
-  /** How many of the failures everything was written again after. */
-  #madeGood = 0
+  /** Number of failures after which everything was written again and synced. */
+  #repaired = 0
 
-  /** Throws what `sync` throws, and EIO where another one under way at the same time failed: only one of them is told. */
+  /** Syncs. Throws the error of `sync`, and EIO if another one under way at the same time failed: the kernel tells only one. */
   async run(sync: () => Promise<void>, writeAgain: () => Promise<void> | void): Promise<void> {
     const failed = this.#failed
-    if (failed > this.#madeGood) await writeAgain()
+    if (failed > this.#repaired) await writeAgain()
     try {
       await sync()
     } catch (error) {
@@ -20,6 +19,6 @@ export class BelievedSync {
       throw error
     }
     if (this.#failed > failed) throw new ErrnoError('EIO', 'the disk did not take what was written')
-    this.#madeGood = failed
+    this.#repaired = failed
   }
 }

@@ -1,4 +1,4 @@
-// A state folder that holds nothing goes; what is not understood stays.
+// Removal of a state folder without content. A folder with anything unknown in it stays.
 
 import { systemDisk } from '../../world/disk.ts'
 import { rmdirSync, rmSync } from 'node:fs'
@@ -12,8 +12,8 @@ const folders: ReadonlySet<string> = new Set(['spool', 'lost+found', 'undo'])
 const lockFiles = /^lock\.db(?:-journal)?$/
 
 /**
- * Removes the folder where there is nothing in it but databases without rows, empty folders, and files that `isOfNoUse`.
- * Answers whether it is gone. A folder that another process has, or that holds anything else, is left as it is.
+ * Removes the folder if it contains only databases without rows, empty folders, and files for which `isOfNoUse` is true.
+ * Returns true if it is gone. A folder that another process has locked, or with anything else in it, is left as it is.
  */
 export function removeEmptyState(stateDir: string, isOfNoUse: (name: string) => boolean): boolean {
   const names = namesIn(stateDir, systemDisk)
@@ -29,7 +29,7 @@ export function removeEmptyState(stateDir: string, isOfNoUse: (name: string) => 
       lock.close()
     }
   } catch {
-    // Somebody has it, or it cannot be read: both are reasons to leave it.
+    // Another process has it, or it cannot be read: it is left in both cases.
     return false
   }
 }
@@ -39,7 +39,7 @@ function isEmpty(stateDir: string): boolean {
   return readJournal(stateDir)?.isEmpty !== false && isEmptyDatabase(join(stateDir, 'listings.db'))
 }
 
-/** The lock's own file last: who waits for it looks whether it is still there. */
+/** Removes the lock's file last, since a process that waits for the lock then checks whether the file still exists. */
 function removeAll(stateDir: string, names: readonly string[]): boolean {
   try {
     for (const name of names.toSorted((a, b) => Number(lockFiles.test(a)) - Number(lockFiles.test(b)))) {

@@ -1,4 +1,4 @@
-// One fsync for everybody who needs one now: whoever comes while one is under way shares the next.
+// One fsync shared by several callers: all that call while one is under way share the next.
 
 /** Runs `sync` so that each caller's earlier writes are covered, and no more often than that needs. */
 export class GroupSync {

@@ -1,20 +1,20 @@
-// The descriptor of a spool file: opened when it is needed, given back when nobody uses it, and looked for at its path, where it
-// is written again should somebody have taken it away.
+// The descriptor of a spool file: opened when needed, and closed while unused. If the file was removed from its path by
+// somebody else, it is written there again.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Disk } from '../../world/disk.ts'
 
-/** Bytes that are read and written in one call. */
+/** Bytes that are read and written per call. */
 const pieceBytes = 576 * 1024
 
 export interface HeldFileOptions {
   readonly path: string
   readonly disk: Disk
-  /** It was opened, and is so long by now (bytes). */
+  /** Called when the file was opened, with its size (bytes). */
   readonly opened: (bytes: number) => void
-  /** It is not at its path, and is written again of what is held here: makes the folder where that is missing. */
+  /** Called before a file removed from its path is written again from the open descriptor: creates the folder where missing. */
   readonly willBeWritten: () => void
-  /** It is not at its path, and nothing is held: writes it again of what the journal has. False where that has nothing of it. */
+  /** Writes a removed file without an open descriptor again, from the journal. False where its content is not in there. */
   readonly bringBack: () => boolean
 }
 
@@ -22,13 +22,13 @@ export class HeldFile {
   readonly #options: HeldFileOptions
   readonly #disk: Disk
   #fd: number | undefined
-  /** The state folder could not be written when it was opened last. */
+  /** True if it was last opened for reading only, since the file could not be written then. */
   #isReadOnly = false
   /** Descriptors that were replaced; closed when the last operation on them ends. */
   #former: number[] = []
-  /** Operations under way on the descriptor. */
+  /** Number of operations under way on the descriptor. */
   #users = 0
-  /** The descriptor is to be given back when the last of them ends. */
+  /** True if the descriptor is to be closed when the last of them ends. */
   #isIdle = false
 
   constructor(options: HeldFileOptions) {
@@ -42,7 +42,7 @@ export class HeldFile {
     this.#options.opened(flags === 'wx+' ? 0 : this.#disk.fstatSync(this.#fd).size)
   }
 
-  /** Opens it where it is not held. Throws what the disk says, EIO where it is gone. */
+  /** The descriptor; opens the file if it is not open. Throws the disk's error, EIO where the file is gone. */
   get fd(): number {
     if (this.#fd === undefined) this.#openAgain()
     return this.#fd as number
@@ -89,14 +89,14 @@ export class HeldFile {
       const found = this.#disk.statSync(path)
       return found.ino === held.ino && found.dev === held.dev
     } catch (error) {
-      // A disk that cannot be asked has lost nothing.
+      // Other errors do not show that the file is missing.
       return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
     }
   }
 
   /**
-   * Writes the file again at its path if it was taken away, from what is held or what the journal has. Returns true if it is a new file
-   * now, which is not synced yet. Throws the disk's error; EIO if nothing of it is left.
+   * Writes the file again at its path if it was removed from there, from the open descriptor or from the journal. Returns true
+   * if it is a new file now, which is not synced yet. Throws the disk's error; EIO if its content is lost.
    */
   putBack(bytes: number): boolean {
     if (this.isInPlace) return false
@@ -137,7 +137,7 @@ export class HeldFile {
     }
   }
 
-  /** Gives the descriptor back; the next use opens the file again. */
+  /** Closes the descriptor, after the operations under way; the next use opens the file again. */
   idle(): void {
     this.#isIdle = this.#users > 0
     if (this.#fd === undefined || this.#isIdle) return
@@ -151,7 +151,7 @@ function isKeptFromWriting(error: unknown): boolean {
   return ['EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
 
-/** In one turn, so that nothing is written meanwhile. */
+/** Copies synchronously, so that nothing is written meanwhile. */
 function copyAll(from: number, to: number, size: number, disk: Disk): void {
   const piece = Buffer.allocUnsafe(Math.min(size, pieceBytes))
   for (let at = 0; at < size;) {

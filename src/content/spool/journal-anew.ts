@@ -1,5 +1,5 @@
-// A journal whose files are not at their paths any more, while it is open: what the open ones hold is written into a new one,
-// which takes their place. Whole or not at all: a kill in between leaves a file that the next start takes up.
+// A new journal for one whose files were removed from their paths while it was open: the content of the open files is written
+// into a new file, which takes their place. After a kill in between, the next start uses the new file if it is complete.
 
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,28 +7,28 @@ import type Database from 'libsql'
 import { isInPlace, knownFile, type KnownFile } from '../../known-file.ts'
 import { asideName } from './journal-salvage.ts'
 
-/** Beside the journal: one that is complete, and has not taken its place yet. */
+/** Suffix of a new journal that is complete, and has not taken the old one's place yet. */
 const completeSuffix = '.anew'
 const unfinishedSuffix = '.unfinished'
 
-/** The log and the index of an open journal as they lie beside it. Throws ENOENT where they do not. */
+/** The log and the index beside an open journal. Throws ENOENT where they are missing. */
 export function companionsOf(path: string): KnownFile[] {
   return ['-wal', '-shm'].map((part) => knownFile(path + part))
 }
 
-/** True where all of them are at their paths, or nobody can tell. */
+/** True where all files are at their paths, or that cannot be checked. */
 export function areInPlace(files: readonly KnownFile[]): boolean {
   try {
     return files.every(isInPlace)
   } catch {
-    // A folder that may not be looked into has not lost what is in it.
+    // A folder that cannot be read does not show that files are missing.
     return true
   }
 }
 
 /**
- * Writes all that `db` holds into a journal at `path`, on disk. Answers the name under which it has set aside a file that
- * stood there and is not `known`.
+ * Writes the content of `db` into a new journal at `path`, and syncs it. Returns the name under which another file at that
+ * path, which is not among the `known` ones, was set aside.
  */
 export function writeAnew(
   db: Database.Database,
@@ -38,7 +38,7 @@ export function writeAnew(
 ): string | undefined {
   const unfinished = path + unfinishedSuffix
   rmSync(unfinished, { force: true })
-  // Empty, it is taken as it is: nobody else may read it.
+  // SQLite uses an existing empty file, and so keeps its mode: only we may read it.
   closeSync(openSync(unfinished, 'wx', 0o600))
   db.prepare('vacuum into ?').run(unfinished)
   syncNow(unfinished)
@@ -46,13 +46,13 @@ export function writeAnew(
   return takeUpAnew(path, known, now)
 }
 
-/** One that is complete takes its place, where there is one. */
+/** Moves a complete new journal, if there is one, to the journal's path. Returns as `writeAnew` does. */
 export function takeUpAnew(path: string, known: readonly KnownFile[], now: Date): string | undefined {
   const complete = path + completeSuffix
   if (!existsSync(complete)) return undefined
   const isForeign = existsSync(path) && !known.some((file) => file.path === path && isInPlace(file))
   const aside = isForeign ? asideName(path, now) : undefined
-  // A log without its database is of use to nobody, and would be taken for the new one's.
+  // A log without its database is of no use, and would be taken for the new one's.
   for (const part of ['-wal', '-shm', '']) {
     if (aside !== undefined && part !== '-shm' && existsSync(path + part))
       renameSync(path + part, aside + part)
@@ -63,7 +63,7 @@ export function takeUpAnew(path: string, known: readonly KnownFile[], now: Date)
   return aside
 }
 
-/** A file, or the names in a folder. */
+/** Syncs a file, or the names in a folder. */
 export function syncNow(path: string): void {
   const fd = openSync(path, 'r')
   try {

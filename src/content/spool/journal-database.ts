@@ -1,5 +1,5 @@
-// The database under the journal: one libsql file per mount in WAL mode, with transactions that memory follows. Its files:
-// `journal-files.ts`; when they survive a power cut: `journal-sync.ts`. Knows no table.
+// The journal's database: one libsql file per mount in WAL mode. State in memory follows its transactions by registered steps.
+// Its files are in `journal-files.ts`, the syncs in `journal-sync.ts`. Knows no table.
 
 import type Database from 'libsql'
 import { ErrnoError } from '../../errno-error.ts'
@@ -18,23 +18,23 @@ export class JournalDatabase {
   readonly #sync: JournalSync
   readonly #steps = new TransactionSteps()
   readonly #statements = new Map<string, Database.Statement>()
-  /** Writes that wait to go with another one. */
+  /** Writes that nothing waits for, done together within a second. */
   #later: (() => void)[] = []
   #isInTransaction = false
-  #isLooking = false
-  /** The journal's content is gone, and not written anew yet. */
+  #isChecking = false
+  /** True while the journal's content is lost, and not written again yet. */
   #isLost = false
   #isClosed = false
-  /** Damage that was found, and what was done about it, one sentence each. */
+  /** Damage that was found, and what was done about it, in one sentence each. */
   readonly damage: string[] = []
-  /** Told of what is found while it is open. */
+  /** Called with each such sentence while the database is open. */
   onDamage: (sentence: string) => void = () => {}
-  /** Writes all of it anew, in a transaction, where what was written is lost. Absent: nobody can. */
+  /** Writes all content again, in a transaction, after it was lost. Undefined: that is not possible. */
   onLost: (() => void) | undefined
-  /** Told of what a step threw that followed a transaction, or undid one: whoever asked for that was told what became of it. */
+  /** Called with the error of a step after a commit or rollback, which the transaction's caller does not get. */
   onStepFailed: (error: unknown) => void = () => {}
 
-  /** Opens or makes it in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
+  /** Opens or creates it in `stateDir`. Throws EBUSY where another daemon has it, ENOTSUP where a newer docmount wrote it. */
   constructor(stateDir: string, { clock, disk }: Pick<World, 'clock' | 'disk'>) {
     this.#stateDir = stateDir
     const files = new JournalFiles({
@@ -53,21 +53,21 @@ export class JournalDatabase {
   }
 
   /**
-   * The files that are open are looked for at their paths. Where they are not, the journal is made anew of what they hold, on
-   * disk when this returns. Throws where that cannot be.
+   * Checks that the open files are still at their paths. If not, writes the journal again, on disk when this returns. Throws
+   * if that fails.
    */
   look(): void {
-    this.#look(true)
+    this.#checkFiles(true)
   }
 
-  /** The same before each transaction, of what SQLite would trip over: what is written into the rest is found before it is durable. */
-  #glance(): void {
-    this.#look(false)
+  /** Like `look`, but quick, before each transaction: checks only the files whose loss SQLite would not survive. */
+  #quickCheck(): void {
+    this.#checkFiles(false)
   }
 
-  #look(thoroughly: boolean): void {
-    if (this.#isClosed || this.#isLooking) return
-    this.#isLooking = true
+  #checkFiles(thoroughly: boolean): void {
+    if (this.#isClosed || this.#isChecking) return
+    this.#isChecking = true
     try {
       this.#files.check()
       const state = this.#isLost ? 'written over' : this.#files.state(thoroughly)
@@ -76,7 +76,7 @@ export class JournalDatabase {
     } catch (error) {
       throw refusalOf(error, this.#stateDir)
     } finally {
-      this.#isLooking = false
+      this.#isChecking = false
     }
   }
 
@@ -90,7 +90,7 @@ export class JournalDatabase {
     )
   }
 
-  /** The files are ours, and what is in them is not: written anew by whoever knows what is to be in it. */
+  /** Writes the content again, by `onLost`, after other content was written over ours. */
   #refill(): void {
     if (this.onLost === undefined) return
     if (!this.#isLost) {
@@ -131,10 +131,10 @@ export class JournalDatabase {
       this.#sync.putBack(steps)
       throw error
     }
-    this.#take(steps)
+    this.#runSteps(steps)
   }
 
-  /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
+  /** Runs `step` once everything written so far survives a power cut: at the next `durable`, or within a second. */
   onceDurable(step: () => void): void {
     this.#sync.onceDurable(step)
   }
@@ -144,14 +144,14 @@ export class JournalDatabase {
     await this.durable()
   }
 
-  /** All or nothing. */
+  /** Runs `body` in a transaction, or in the one under way. Throws the error of `body` or of the disk, after a rollback. */
   transaction<T>(body: () => T): T {
     if (this.#isInTransaction) return body()
     this.#checkOpen()
-    this.#glance()
+    this.#quickCheck()
     let result: T
     try {
-      // Not a kept statement: libsql does not reset one that another program's lock refused, and no later commit would succeed.
+      // Not a prepared statement: libsql does not reset one refused by another program's lock, and no later commit would succeed.
       this.#files.db.exec('begin immediate')
       this.#isInTransaction = true
       result = body()
@@ -162,18 +162,18 @@ export class JournalDatabase {
       this.#rollBack()
       throw refusalOf(error, this.#stateDir)
     }
-    this.#take([() => this.#files.note(), ...this.#steps.committed()])
+    this.#runSteps([() => this.#files.note(), ...this.#steps.committed()])
     return result
   }
 
   #rollBack(): void {
     this.#isInTransaction = false
     const { db } = this.#files
-    this.#take([() => db.inTransaction && db.exec('rollback'), ...this.#steps.rolledBack()])
+    this.#runSteps([() => db.inTransaction && db.exec('rollback'), ...this.#steps.rolledBack()])
   }
 
-  /** Each of them, whatever another throws: what has happened has happened, and none of them waits for another. */
-  #take(steps: readonly (() => unknown)[]): void {
+  /** Runs all steps, also if one throws: the transaction is over, and the steps do not depend on each other. */
+  #runSteps(steps: readonly (() => unknown)[]): void {
     for (const step of steps) {
       try {
         step()
@@ -183,13 +183,13 @@ export class JournalDatabase {
     }
   }
 
-  /** Writes by `step` what nobody waits for: within a second, or when `catchUp` is called. Its end before that must do no harm. */
+  /** Runs a write that nothing waits for within a second, or at `catchUp`. To lose it in a kill must do no harm. */
   later(step: () => void): void {
     this.#later.push(step)
     this.#sync.soon()
   }
 
-  /** Does what was left for later, in the transaction under way. */
+  /** Runs the writes of `later`, in the transaction under way. */
   catchUp(): void {
     const steps = this.#later
     if (steps.length === 0) return
@@ -200,13 +200,13 @@ export class JournalDatabase {
     })
   }
 
-  /** Runs `step` when the transaction under way is on disk, never where it is rolled back; at once where there is none. */
+  /** Runs `step` after the transaction under way is committed, and never if it is rolled back; at once where there is none. */
   afterCommit(step: () => void): void {
     if (this.#isInTransaction) this.#steps.afterCommit(step)
     else step()
   }
 
-  /** Runs `undo`, the latest first, where the transaction under way is rolled back: memory says what the journal says. */
+  /** Runs `undo` if the transaction under way is rolled back, the latest first, so that memory agrees with the journal. */
   onRollback(undo: Undo): void {
     if (this.#isInTransaction) this.#steps.onRollback(undo)
   }
@@ -216,7 +216,7 @@ export class JournalDatabase {
     try {
       this.catchUp()
     } catch {
-      // It was for later, and the next start sees to it.
+      // Those writes may be lost; the next start corrects that.
     }
     this.#isClosed = true
     this.#sync.close()
@@ -224,7 +224,7 @@ export class JournalDatabase {
     this.#files.close()
   }
 
-  /** A closed database that is used ends the process. */
+  /** Throws EIO after `close`: the use of a closed database would end the process. */
   #checkOpen(): void {
     if (this.#isClosed) throw new ErrnoError('EIO', 'the drive has ended: its journal is closed')
   }
@@ -239,14 +239,14 @@ export class JournalDatabase {
     return statement
   }
 
-  /** Always in a transaction: only its beginning may meet another program's lock. */
+  /** Runs a write, always in a transaction, so that only its beginning can meet another program's lock. */
   run(sql: string, ...values: unknown[]): Database.RunResult {
     const result = this.transaction(() => this.#statement(sql).run(...values))
     this.#sync.soon()
     return result
   }
 
-  /** The first row, if there is one. */
+  /** Returns the first row, if there is one. */
   get(sql: string, ...values: unknown[]): unknown {
     this.#checkOpen()
     this.#files.check()
@@ -259,7 +259,7 @@ export class JournalDatabase {
     return this.#statement(sql).all(...values) as Row[]
   }
 
-  /** One row, every value under its column's name: the order of columns depends on a journal's history. */
+  /** Writes a row, with its column names, because the order of columns depends on a journal's history. */
   save(table: string, row: Row): void {
     const columns = Object.keys(row)
     const places = columns.map(() => '?').join()

@@ -1,5 +1,5 @@
-// The files of an open journal: the database, its write-ahead log and the log's index, and the lock of their folder. They are
-// looked for at their paths: nobody would find there what is written into files that lie elsewhere by now.
+// The files of an open journal: the database, its write-ahead log, the log's index, and the lock of the folder. They are checked
+// at their paths, since content written into files that were moved or deleted would not be found there.
 
 import type Database from 'libsql'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { bytesInPlace, knownFile, type KnownFile } from '../../known-file.ts'
 import type { Disk } from '../../world/disk.ts'
 import { areInPlace, companionsOf, syncNow, writeAnew } from './journal-anew.ts'
 import { LogIndex } from './journal-index.ts'
-import { openDatabase, openSoundly } from './journal-opening.ts'
+import { openDatabase, openOrRepair } from './journal-opening.ts'
 import { reserveRoom } from './journal-room.ts'
 import { moveAside } from './journal-salvage.ts'
 import { lockStateFolder, type StateLock } from './state-lock.ts'
@@ -16,18 +16,18 @@ export interface JournalFilesOptions {
   readonly stateDir: string
   readonly disk: Disk
   readonly now: () => Date
-  /** Told, in a sentence, of what is found damaged when it is opened. */
+  /** Called with a sentence about damage that is found at the opening. */
   readonly damaged: (sentence: string) => void
 }
 
-/** An open database, its log and index, and how they lay at their paths. */
+/** An open database, its log and index, and the identities of the files at their paths. */
 interface OpenFiles {
   readonly db: Database.Database
-  /** The same one for as long as the database is open. */
+  /** Descriptor of the log, which is the same file for as long as the database is open. */
   readonly log: number
   readonly index: LogIndex
   readonly known: { readonly database: KnownFile; readonly companions: readonly KnownFile[] }
-  /** Of the database's file, at least: it is never made smaller. */
+  /** Least size of the database's file, which never shrinks. */
   readonly bytes: number
 }
 
@@ -36,17 +36,17 @@ export class JournalFiles {
   readonly #path: string
   #lock: StateLock
   #open: OpenFiles
-  /** Files put in the place of those that were gone, until they are open. */
+  /** New files that took the place of missing ones, and are not open yet. */
   #made: readonly KnownFile[] = []
 
-  /** Opens or makes them. Throws EBUSY when another daemon has them, ENOTSUP when a newer docmount wrote them. */
+  /** Opens or creates them. Throws EBUSY where another daemon has them, ENOTSUP where a newer docmount wrote them. */
   constructor(options: JournalFilesOptions) {
     const { stateDir, disk, now, damaged } = options
     this.#options = options
     this.#path = join(stateDir, 'journal.db')
     this.#lock = lockStateFolder(stateDir, disk)
     try {
-      this.#open = openFiles(openSoundly(this.#path, stateDir, now(), damaged), this.#path, disk)
+      this.#open = openFiles(openOrRepair(this.#path, stateDir, now(), damaged), this.#path, disk)
     } catch (error) {
       this.#lock.close()
       throw error
@@ -62,17 +62,17 @@ export class JournalFiles {
     return this.#open.log
   }
 
-  /** Before each use of the database: throws where that would end the process. */
+  /** Called before each use of the database: throws where that would end the process. */
   check(): void {
     this.#open.index.check()
   }
 
-  /** After each commit: nobody else writes into it. */
+  /** Called after each commit, to notice writes by others later. */
   note(): void {
     this.#open.index.note()
   }
 
-  /** Tells whether the files are the ones that were opened. `thoroughly`: also those that SQLite would not trip over. */
+  /** Checks that the files are those that were opened. `thoroughly`: also the ones that SQLite could go on without. */
   state(thoroughly: boolean): 'in place' | 'taken away' | 'written over' {
     const { known, bytes, index, log } = this.#open
     const found = bytesInPlace(known.database)
@@ -87,12 +87,12 @@ export class JournalFiles {
   }
 
   /**
-   * Makes anew, of what is still open, the files that were taken away. Undefined where only the lock was; else what
-   * was `former`ly open, and under which name that is set aside which stood in its place. Throws where it cannot be.
+   * Writes files that were removed again, from the open ones. Returns undefined if only the lock was missing; else the `former`
+   * open files, and the name under which a foreign file in their place was set aside. Throws where that fails.
    */
   makeAnew(): { former: FormerFiles; aside: string | undefined } | undefined {
     const { stateDir, disk, now } = this.#options
-    // First: where another docmount has the folder by now, the journal in it is not ours.
+    // The lock comes first: if another docmount has the folder by now, the journal in it is not ours.
     if (!areInPlace([this.#lock.file])) {
       const lock = lockStateFolder(stateDir, disk)
       this.#lock.close()
@@ -100,22 +100,22 @@ export class JournalFiles {
     }
     if (areInPlace(this.#known)) return undefined
     const aside = writeAnew(this.db, this.#path, [...this.#known, ...this.#made], now())
-    // Should it not open now, it is ours all the same.
+    // Noted before it is opened: it is ours even if that fails.
     this.#made = [knownFile(this.#path)]
     return { former: this.#openAgain(), aside }
   }
 
-  /** Sets aside the database that was written over. Answers under which name. */
+  /** Sets the overwritten database aside. Returns its new name. */
   setAside(): string {
     return moveAside(this.#path, this.#options.now())
   }
 
-  /** An empty journal in the place of one that was set aside. Undefined where that is open already. */
+  /** Creates and opens an empty journal in the place of one that was set aside. Undefined where it is open already. */
   beginAnew(): FormerFiles | undefined {
     return areInPlace(this.#known) ? undefined : this.#openAgain()
   }
 
-  /** The names in the folder survive a power cut when this returns. */
+  /** Syncs the names in the folder. */
   syncNames(): void {
     syncNow(this.#options.stateDir)
   }
@@ -137,13 +137,13 @@ export class JournalFiles {
       db.close()
       index.close()
     } catch {
-      // It ends with the process.
+      // The files are closed with the process.
     }
     this.#lock.close()
   }
 }
 
-/** With room set aside. Throws what the disk says; the database is closed then. */
+/** Opens the log and index, and reserves space in the files. Throws the disk's error, with the database closed. */
 function openFiles(db: Database.Database, path: string, disk: Disk): OpenFiles {
   let log: number | undefined
   let index: LogIndex | undefined
@@ -165,6 +165,6 @@ function openFiles(db: Database.Database, path: string, disk: Disk): OpenFiles {
 
 /** Files that were open before. */
 export interface FormerFiles {
-  /** A sync of its log may be under way in the thread pool, and its number would soon be another file's: after that. */
+  /** Closes the log. To be called after syncs of it in the thread pool, since its number may soon be another file's. */
   closeLog(): void
 }

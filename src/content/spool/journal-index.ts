@@ -1,12 +1,12 @@
-// The index of the journal's log (`-shm`), which SQLite has mapped, and what it tells of the log. Open for as long as the database
-// is: SQLite's own locks on it would go with any descriptor of this process that is closed.
+// The index of the journal's log (`-shm`), which SQLite has mapped, read to detect writes by others. It stays open for as long as
+// the database: closing any descriptor of the file in this process would drop SQLite's own locks on it.
 
 import { accessSync, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs'
 
-/** The first region, which every database in WAL mode has. */
+/** Bytes of the first region, which every database in WAL mode has. */
 const leastBytes = 32 * 1024
 const lastCommitAt = 16
-/** Of the log: its own header, one of each frame, and a page behind it (https://sqlite.org/walformat.html). */
+/** Format of the log: a header, then frames of a header and a page each (https://sqlite.org/walformat.html). */
 const logHeaderBytes = 32
 const frameHeaderBytes = 24
 const frameBytes = frameHeaderBytes + 4096
@@ -14,21 +14,21 @@ const frameBytes = frameHeaderBytes + 4096
 export class LogIndex {
   readonly #path: string
   readonly #file: number
-  /** The words of the index about the last commit: how many frames, of how many pages, with which sums and salts. */
+  /** The words of the index about the last commit: number of frames, number of pages, checksums and salts. */
   readonly #words = new Uint32Array(6)
   readonly #last = Buffer.from(this.#words.buffer)
   readonly #noted = Buffer.alloc(24)
   readonly #frame = Buffer.alloc(frameHeaderBytes)
 
-  /** Of an open database. */
+  /** Opens the index of an open database. */
   constructor(path: string) {
     this.#path = path
     this.#file = openSync(path, 'r+')
   }
 
   /**
-   * To write it while it is immutable, or to read it where it was cut, ends the process. Throws EPERM, or EROFS; a cut one is
-   * made as long again, and SQLite makes it anew of the log.
+   * Prevents accesses by SQLite that would end the process. Throws EPERM or EROFS where the index cannot be written; extends a
+   * truncated one, which SQLite then rebuilds from the log.
    */
   check(): void {
     try {
@@ -41,7 +41,7 @@ export class LogIndex {
     if (fstatSync(this.#file).size < leastBytes) ftruncateSync(this.#file, leastBytes)
   }
 
-  /** After each commit. */
+  /** Notes the state after a commit. */
   note(): void {
     this.#read(this.#noted)
   }
@@ -50,7 +50,7 @@ export class LogIndex {
     readSync(this.#file, into, 0, into.length, lastCommitAt)
   }
 
-  /** True where it says what was noted, and the log ends with that: nobody else has written either. Between two transactions. */
+  /** True where the index is as noted, and the log ends with that commit, so nothing else wrote them. Only between transactions. */
   isAsNoted(log: number): boolean {
     const [last, frame] = [this.#last, this.#frame]
     this.#read(last)
@@ -63,7 +63,7 @@ export class LogIndex {
     return isOfThisRound && sums[0] === frame.readUInt32BE(16) && sums[1] === frame.readUInt32BE(20)
   }
 
-  /** After its database. */
+  /** To be called after the database was closed. */
   close(): void {
     closeSync(this.#file)
   }

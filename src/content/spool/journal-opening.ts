@@ -1,5 +1,5 @@
-// Opens the database of a journal: made where it is missing, brought up to date, and only where it is sound; what is not is set
-// aside, and what can still be read of it taken over.
+// Opens the database of a journal: creates it where missing, migrates an old one, sets a damaged one aside and copies its
+// readable rows.
 
 import Database from 'libsql'
 import { takeUpAnew } from './journal-anew.ts'
@@ -8,13 +8,12 @@ import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
 /**
- * So long another program that holds the database is waited for. The process does nothing else meanwhile, but a save
- * does not fail.
+ * Longest wait for another program's lock on the database (ms). It blocks the process, but lets no save fail.
  */
 const busyTimeoutMs = 5_000
 
-/** `damaged` hears what was found, and what was done about it, in a sentence. */
-export function openSoundly(
+/** Opens the journal, after repairs. Calls `damaged` with a sentence about damage found, and what was done about it. */
+export function openOrRepair(
   path: string,
   stateDir: string,
   now: Date,
@@ -41,10 +40,10 @@ export function openDatabase(path: string, stateDir: string): Database.Database 
   makePrivateDatabase(path)
   const db = new Database(path, { timeout: busyTimeoutMs })
   try {
-    // Before anything is written: a journal this docmount does not understand stays as it is.
+    // Checked before anything is written: a newer docmount's journal stays as it is.
     const version = versionOf(db, stateDir)
     db.exec('pragma journal_mode = wal')
-    // Commits write the log, `durable` syncs it; checkpoints sync both by themselves.
+    // Commits write the log, `durable` syncs it; checkpoints sync both automatically.
     db.exec('pragma synchronous = normal')
     beginLogAnew(db)
     if (version < schemaVersion) migrate(db, version)
@@ -62,17 +61,17 @@ export function openDatabase(path: string, stateDir: string): Database.Database 
 }
 
 /**
- * The next write begins the log under another salt. A power cut may leave, behind a frame that is torn, frames that are whole:
- * they end nothing as long as they follow upon something else, and would be read again where the torn one is written again as
- * it was (their checksums go on from its own).
+ * Makes the next write begin the log with another salt. A power cut may leave intact frames behind a torn one. They are ignored
+ * while the torn one is, but would become valid again if it were rewritten with the same bytes, because their checksums
+ * continue from its own.
  */
 function beginLogAnew(db: Database.Database): void {
   try {
     const { log: frames } = db.prepare('pragma wal_checkpoint(restart)').get() as { log: number }
-    // Torn at its very beginning it keeps its salt, unless it is cut to nothing.
+    // A log torn at its first frame keeps its salt, unless it is truncated.
     if (frames === 0) db.exec('pragma wal_checkpoint(truncate)')
   } catch (error) {
-    // No room, say: the log goes on.
+    // For example, the disk is full: the log is continued as it is.
     if (isDamage(error)) throw error
   }
 }

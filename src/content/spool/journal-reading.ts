@@ -1,4 +1,4 @@
-// The journal, read without its lock and without repair: `status` and `recover` read it while a daemon writes it, and after a daemon
+// Reads the journal without its lock and without repair, for `status` and `recover`: while a daemon writes it, and after a daemon
 // has ended.
 
 import { existsSync } from 'node:fs'
@@ -14,22 +14,22 @@ export interface JournalContent {
   readonly scratch: readonly ScratchRow[]
   /** Small content, by the id of its spool file. */
   readonly contents: ReadonlyMap<string, Uint8Array>
-  /** Ids of spool files that are of no use any more. */
+  /** Ids of spool files that are not needed any more. */
   readonly dropped: ReadonlySet<string>
-  /** True where it holds nothing at all that a later run could need. */
+  /** True where it has nothing that a later run could need. */
   readonly isEmpty: boolean
 }
 
 /** Tables whose rows mean nothing without an intention or content. */
 const auxiliaryTables: ReadonlySet<string> = new Set(['dropped', 'counter'])
 
-/** Undefined where the folder has no journal. Throws, in words for people, where it cannot be read. */
+/** Returns the content; undefined where the folder has no journal. Throws an error written for people where it cannot be read. */
 export function readJournal(stateDir: string): JournalContent | undefined {
   const path = join(stateDir, 'journal.db')
   if (!existsSync(path)) return undefined
   const db = openToRead(path)
   try {
-    // One snapshot: a daemon that writes it may move a file from one table to another meanwhile.
+    // In one snapshot, because a daemon may move a file from one table to another meanwhile.
     db.exec('begin')
     return contentOf(db)
   } catch (error) {
@@ -39,7 +39,7 @@ export function readJournal(stateDir: string): JournalContent | undefined {
   }
 }
 
-/** True where no table of the database has a row; also where there is no such file, or nothing in it. */
+/** True where no table of the database has a row, and where the file is missing or empty. */
 export function isEmptyDatabase(path: string): boolean {
   if (!existsSync(path)) return true
   const db = openToRead(path)

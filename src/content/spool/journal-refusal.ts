@@ -1,4 +1,5 @@
-// Why the disk does not take the journal. SQLite says "disk I/O error" to all of it: the system's own word is asked for.
+// The reason why the journal cannot be written. SQLite reports all of them as "disk I/O error", so the system is asked for its
+// own error.
 
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { ErrnoError } from '../../errno-error.ts'
 
 type Refusal = ErrnoError & { syscall: string }
 
-/** The same error with the system's word for it, where that can be had by writing something else beside. */
+/** Replaces an I/O error of SQLite by the system's error, if writing another file in the folder fails, too. */
 export function refusalOf(error: unknown, stateDir: string): unknown {
   const { code } = (error ?? {}) as { code?: unknown }
   if (typeof code !== 'string' || !/^SQLITE_(IOERR|CANTOPEN|READONLY)/.test(code)) return error
@@ -15,7 +16,7 @@ export function refusalOf(error: unknown, stateDir: string): unknown {
   return refused(reason.code, `${stateDir} cannot be written: ${reason.message}`, error)
 }
 
-/** An error marked as one of this machine, which passes: no change is refused for it. */
+/** An error marked as local (`syscall`): it may pass, so no change is refused for it. */
 export function refused(code: string, message: string, cause?: unknown): Refusal {
   return Object.assign(new ErrnoError(code, message, { cause }), { syscall: 'write' })
 }

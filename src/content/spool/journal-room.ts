@@ -1,23 +1,23 @@
-// Room set aside for the journal inside its own two files, where no other program can take it: on a full disk deletes, sent
-// uploads and everything else that makes room can still be journaled. Content gets ENOSPC long before.
+// Space reserved inside the journal's two files, where no other program can take it: on a full disk, deletes, sent uploads and
+// other changes that free space can still be journaled. Content gets ENOSPC long before.
 
 import { fstatSync, ftruncateSync, writeSync } from 'node:fs'
 import type Database from 'libsql'
 import type { Disk } from '../../world/disk.ts'
 
 const pageBytes = 4096
-/** Pages the database may need beyond those it has: some thousand intentions. */
+/** Pages that the database may need beyond those it has: enough for a thousand intentions. */
 const databasePages = 256
 /** A checkpoint comes after this many pages (SQLite's default), and the log begins again at its start. */
 const checkpointPages = 1000
 /** Pages that one transaction may add before the checkpoint is due. */
 const spareLogPages = 128
 
-/** Sets the room aside where it is not yet. Where it is not to be had the journal takes what it gets, as any other file. */
+/** Reserves the space, unless that was done. On a full disk nothing is reserved, and the journal grows like any other file. */
 export function reserveRoom(db: Database.Database, log: number): void {
   try {
     reservePages(db)
-    // The log starts to grow from what it is now: frames that were never written have no valid checksum and end it.
+    // Zeros at the end of the log do no harm: frames that were never written have no valid checksum, and end it.
     reserveBytes(log, (checkpointPages + spareLogPages) * pageBytes)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -25,9 +25,9 @@ export function reserveRoom(db: Database.Database, log: number): void {
   }
 }
 
-/** Pages of a row that is deleted again stay in the file, as free ones. */
+/** Writes a large row and drops it again: its pages stay in the file as free ones. */
 function reservePages(db: Database.Database): void {
-  // A kill while it was set aside leaves the table.
+  // A kill in the middle leaves the table.
   db.exec('drop table if exists room')
   const { freelist_count: free } = db.prepare('pragma freelist_count').get() as { freelist_count: number }
   if (free >= databasePages) return
@@ -43,7 +43,7 @@ function reserveBytes(file: number, bytes: number): void {
   if (size >= bytes) return
   const zeros = Buffer.alloc(bytes - size)
   try {
-    // A disk that is nearly full takes a part first, and says so at the next.
+    // A disk that is nearly full writes a part first, and fails at the next call.
     for (let at = 0; at < zeros.length;) at += writeSync(file, zeros, at, zeros.length - at, size + at)
   } catch (error) {
     ftruncateSync(file, size)
@@ -51,7 +51,7 @@ function reserveBytes(file: number, bytes: number): void {
   }
 }
 
-/** After a sync that failed (`believed-sync.ts`): the whole log, in one turn, so that nothing is written meanwhile. */
+/** Writes the whole log again after a failed sync (`believed-sync.ts`); synchronously, so that nothing is written meanwhile. */
 export function writeAgain(log: number, disk: Disk): void {
   const piece = Buffer.allocUnsafe(checkpointPages * pageBytes)
   for (let at = 0, bytes; (bytes = disk.readSync(log, piece, 0, piece.length, at)) > 0;)

@@ -1,4 +1,4 @@
-// Rows of the journal and what they stand for, both ways. Columns are named as in `journal-migrations.ts`.
+// Conversion between rows of the journal and the objects they stand for. Columns are named as in `journal-migrations.ts`.
 
 import { createHash } from 'node:crypto'
 import { parseJson } from '../../parse-json.ts'
@@ -7,20 +7,20 @@ import type { Intention, IntentionKind } from '../intention.ts'
 
 export type Row = Readonly<Record<string, string | number | Uint8Array | null>>
 
-/** A local-only file: its own content, or a reference to a version the service still has. */
+/** A local-only file: its content in the spool, or a reference to a version that the service still has. */
 export interface ScratchRow {
   readonly path: string
   readonly spool: string | undefined
   readonly reference:
     | { readonly path: string; readonly fingerprint: string; readonly size: number | undefined }
     | undefined
-  /** It was made as temporary files are. */
+  /** It was created in the way of temporary files. */
   readonly isMadeTemporary?: boolean
-  /** Its last writer was killed before it closed it. */
+  /** Its last writer was killed before it closed the file. */
   readonly isCutOff?: boolean
 }
 
-/** Mode and times set here; they hold while the document's fingerprint is this one. */
+/** Mode and times set here; valid while the document has this fingerprint. */
 export interface AttributeRow {
   readonly path: string
   readonly fingerprint: string
@@ -29,7 +29,7 @@ export interface AttributeRow {
   readonly mtime: RowTime | undefined
 }
 
-/** Another client's version that was kept beside ours. */
+/** Another client's version that was kept beside ours, as a conflict copy. */
 export interface ConflictRow {
   readonly path: string
   readonly copy: string
@@ -71,7 +71,7 @@ function plainRowOf(i: Intention): Row {
   }
 }
 
-/** Of what is filled in, so that a column may come later; without the service's own words, which may be any. */
+/** Checksum of a row's values that are not null, so that columns may be added later; without the service's messages. */
 function sealOf(row: Row): string {
   const sealed = Object.entries(row)
     .filter(([column, value]) => !unsealed.has(column) && value !== null)
@@ -81,7 +81,7 @@ function sealOf(row: Row): string {
 
 const unsealed: ReadonlySet<string> = new Set(['seal', 'last_error', '_metadata'])
 
-/** False for a row that is not what was written. Rows of older journals carry no seal. */
+/** False for a row that is not as it was written. Rows of older journals have no seal. */
 export function isSealed(row: Row): boolean {
   const { kind, path, doubts, seal } = row as Record<string, unknown>
   if (!['put', 'delete', 'prune'].includes(String(kind)) || !String(path).startsWith('/')) return false
@@ -104,7 +104,7 @@ export function intentionOf(row: Row): Intention {
     sourceFingerprint: text(row['source_fingerprint']),
     keepSource: row['keep_source'] === 1,
     base: text(row['base']),
-    // Whatever was on its way when the last run ended may have arrived.
+    // A call under way when the last run ended may have been carried out.
     isOutcomeUnknown: true,
     sentDigests: JSON.parse(String(row['doubts'])) as Intention['sentDigests'],
     isCopied: row['proven'] === 1,
@@ -112,7 +112,7 @@ export function intentionOf(row: Row): Intention {
     attempts: Number(row['attempts']),
     triedForMs: 0,
     sentBytes: 0,
-    // An older docmount may have kept what the service echoed.
+    // An older docmount may have stored a message with a secret in it.
     lastError: lastError === undefined ? undefined : redact(lastError),
     errorErrno: text(row['error_errno']),
     isRefused: row['refused'] === 1,

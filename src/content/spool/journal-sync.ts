@@ -1,20 +1,20 @@
-// When what was written into the journal's log survives a power cut: one sync for everybody who waits for it, and within a second
-// where nobody does.
+// Syncs of the journal's log, after which its commits survive a power cut: one for all callers that wait, and within a second if
+// none does.
 
 import type { Clock, Timer } from '../../world/clock.ts'
 import { BelievedSync } from './believed-sync.ts'
 import { GroupSync } from './group-sync.ts'
 
-/** A change that no caller asks to be durable is so after this long: a delete, a folder, a time that was set. */
+/** Time in which a change becomes durable that no caller waits for (ms): a delete, a folder, a time that was set. */
 const syncWithinMs = 1_000
 
 export interface JournalSyncOptions {
   readonly clock: Clock
-  /** Of the log as it is by then. */
+  /** Syncs the log, as it is when this is called. */
   readonly sync: () => Promise<void>
-  /** All of it is written again: a sync of it has failed. */
+  /** Writes all of the log again, after a failed sync. */
   readonly writeAgain: () => void
-  /** In time, where nobody else did. */
+  /** Called within a second, to make changes durable that no caller waits for. */
   readonly inTime: () => Promise<void>
 }
 
@@ -23,7 +23,7 @@ export class JournalSync {
   readonly #group = new GroupSync(() => this.#syncOnce())
   #believed = new BelievedSync()
   #timer: Timer | undefined
-  /** Transactions so far, and how many of them a sync has covered. */
+  /** Number of transactions so far, and of those that a sync has covered. */
   #changes = 0
   #synced = 0
   /** Steps to take once everything written so far survives a power cut. */
@@ -34,23 +34,23 @@ export class JournalSync {
     this.#options = options
   }
 
-  /** A transaction was committed. */
+  /** Counts a committed transaction. */
   changed(): void {
     this.#changes++
   }
 
-  /** Everything committed so far is in a log of its own, on disk: nothing of an earlier one's failures holds for it. */
+  /** Called when all content is in a new log, on disk: failed syncs of the earlier one do not matter any more. */
   begunAnew(): void {
     this.#believed = new BelievedSync()
     this.#synced = this.#changes
   }
 
-  /** Resolves when all that was committed survives a power cut. Costs nothing where it does. */
+  /** Resolves when everything committed survives a power cut; syncs only if needed. */
   async catchUp(): Promise<void> {
     if (this.#synced < this.#changes) await this.#group.run()
   }
 
-  /** As `catchUp`, always by a sync that begins after this call. */
+  /** Like `catchUp`, but always by a sync that begins after this call. */
   run(): Promise<void> {
     return this.#group.run()
   }
@@ -62,13 +62,13 @@ export class JournalSync {
     this.#synced = Math.max(this.#synced, changes)
   }
 
-  /** Done by whoever takes the steps after the next sync, in a second at the latest. */
+  /** Adds a step for the next `take`, which comes within a second. */
   onceDurable(step: () => void): void {
     this.#steps.push(step)
     this.soon()
   }
 
-  /** Steps to take once it is durable. `putBack` where it is not. */
+  /** Removes and returns the steps, to be run after a sync; given back by `putBack` if that fails. */
   take(): readonly (() => void)[] {
     const steps = this.#steps
     this.#steps = []
@@ -79,14 +79,14 @@ export class JournalSync {
     this.#steps.unshift(...steps)
   }
 
-  /** Makes what was written durable within a second, whoever asks. */
+  /** Makes everything written durable within a second. */
   soon(): void {
     this.#timer ??= this.#options.clock.setTimeout(() => this.#now(), syncWithinMs).unref()
   }
 
   #now(): void {
     this.#timer = undefined
-    // A caller that needs to know asks for it, and is told; a disk that failed once is asked again.
+    // Callers that need to know call `durable`, which reports the error; here it is only tried again.
     this.#options.inTime().catch(() => {
       if (!this.#isClosed) this.soon()
     })

@@ -1,6 +1,6 @@
-// Notes on the contents in the spool, for when the journal is not there to tell: a line of JSON for each, in one file beside
-// them. No other part depends on it while the journal is well, so it gets no sync of its own and may fail to be written. One
-// file, since to make and to remove a file costs more than all else that is written for a small save (docs/performance.md).
+// Notes on the contents in the spool, for the case that the journal is lost: a line of JSON for each, in one file beside them.
+// While the journal is intact the notes are not needed, so they are not synced, and failures to write them are ignored. It is
+// one file, because creating and removing a file costs more than all other writes of a small save (docs/performance.md).
 
 import type { Disk } from '../../world/disk.ts'
 import { join } from 'node:path'
@@ -8,19 +8,19 @@ import { parseJson } from '../../parse-json.ts'
 import { namesIn } from './names-in.ts'
 import { infoIn, readSpoolInfo, removeSpoolInfo, spoolInfoSuffix, type SpoolInfo } from './spool-info.ts'
 
-/** It ends as what no version takes for content. */
+/** Its suffix is one that no version of docmount takes for content. */
 const fileName = `known${spoolInfoSuffix}`
-/** It is written anew, without the lines of what has gone, when it is longer than this (bytes) … */
+/** The file is written again, without lines of removed contents, when it is longer than this (bytes) … */
 const shortBytes = 64 * 1024
-/** … and so many times as long as what is left of it. */
-const mostlyGone = 4
+/** … and so many times as long as the lines still needed. */
+const staleFactor = 4
 
 export class KnownContents {
   readonly #dir: string
   readonly #disk: Disk
   readonly #infos = new Map<string, SpoolInfo>()
 
-  /** Takes over what an earlier run, of this version or of a former one, knew of what is in the folder. */
+  /** Reads the notes that an earlier run, perhaps of an older version, left on the contents in the folder. */
   constructor(dir: string, disk: Disk) {
     this.#dir = dir
     this.#disk = disk
@@ -41,15 +41,15 @@ export class KnownContents {
     if (known !== undefined && lineOf(id, known) === line) return
     this.#infos.set(id, info)
     const bytes = this.#append(line)
-    // A line is about as long as another.
-    if (bytes > shortBytes && bytes > mostlyGone * this.#infos.size * line.length) this.#writeAnew()
+    // Lines are about equally long.
+    if (bytes > shortBytes && bytes > staleFactor * this.#infos.size * line.length) this.#writeAnew()
   }
 
   delete(id: string): void {
     this.#infos.delete(id)
   }
 
-  /** Answers how long the file is by now; where somebody took it away, it has everything again. */
+  /** Appends a line, and returns the file's new length (bytes). Writes the whole file again if it was removed. */
   #append(line: string): number {
     try {
       const fd = this.#disk.openSync(join(this.#dir, fileName), 'r+')
@@ -62,7 +62,7 @@ export class KnownContents {
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#writeAnew()
-      // On a full disk the content itself is worth more.
+      // Other errors are ignored: on a full disk the content itself matters more.
       return 0
     }
   }
@@ -75,17 +75,17 @@ export class KnownContents {
       this.#disk.renameSync(beside, join(this.#dir, fileName))
       return true
     } catch {
-      // The next start removes what is left of it.
+      // The next start removes the unfinished file.
       return false
     }
   }
 }
 
-/** Notes on the contents in a spool folder, where these `names` are, by their ids; also where no drive serves it. */
+/** Reads the notes on the contents in a spool folder, by id. `names`: the files in it. Needs no running drive. */
 export function knownIn(dir: string, names: Iterable<string>, disk: Disk): Map<string, SpoolInfo> {
   const known = new Map<string, SpoolInfo>()
   for (const name of names) {
-    // A former version has a file for each.
+    // An older version wrote one file for each.
     const id = name.endsWith(spoolInfoSuffix) ? name.slice(0, -spoolInfoSuffix.length) : undefined
     const info = id === undefined ? undefined : readSpoolInfo(join(dir, id), disk)
     if (id !== undefined && info !== undefined) known.set(id, info)
@@ -107,7 +107,7 @@ function linesIn(file: string, disk: Disk): string[] {
   }
 }
 
-/** Begins anew, whatever a kill or a full disk left of the line before. */
+/** The line of a note. It begins with a line break, as a kill or a full disk may have cut off the line before. */
 function lineOf(id: string, info: SpoolInfo): string {
   return `\n${JSON.stringify({ id, ...info })}`
 }

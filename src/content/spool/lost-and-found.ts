@@ -1,6 +1,5 @@
-// Content that is here and that no journal row leads to: after damage to the journal, or written and never closed before
-// a kill. Its right place is not known, so it is kept in dated folders with what is known of it, until somebody takes
-// it out.
+// `lost+found`: content in the spool without a journal row, after damage to the journal, or if it was never closed before a
+// kill. Its right path is not known, so it is kept in dated folders, with what is known of it, until the user takes it out.
 
 import { copyBesideOthers, type Disk } from '../../world/disk.ts'
 import { basename, dirname, join } from 'node:path'
@@ -17,17 +16,17 @@ import {
 } from './spool-info.ts'
 
 export interface LostContent {
-  /** Where it lies on this machine. */
+  /** Its file on this machine. */
   readonly file: string
   /** The path it was saved as in the project; undefined where it was never closed, or none is known. */
   readonly path: string | undefined
-  /** Of the document, as far as known. */
+  /** Name of the document, as far as known. */
   readonly name: string
   readonly bytes: number
 }
 
 export interface FoundContent extends LostContent {
-  /** How long it was when it was saved, where that is known. */
+  /** Its size when it was saved, where that is known. */
   readonly savedBytes: number | undefined
 }
 
@@ -49,7 +48,7 @@ export class LostAndFound {
       .map((file) => describe(file, readSpoolInfo(file, this.#disk), this.#disk))
   }
 
-  /** Moves a spool file here, with what is known of it. Never reads it: a start waits for this, and it may be of any length. */
+  /** Moves a spool file here, with what is known of it. Never reads it, as it may be large, and the start waits for this. */
   keep(spool: Spool, id: string, foundAt: Date): FoundContent {
     const day = join(this.#dir, foundAt.toISOString().slice(0, 19).replaceAll(':', '.'))
     makePrivateFolder(this.#dir, this.#disk)
@@ -63,21 +62,21 @@ export class LostAndFound {
     return { ...describe(file, info, this.#disk), savedBytes: info?.size }
   }
 
-  /** Copies everything to a folder outside the mount, under its paths, and lets go of it. Answers the new files. */
+  /** Copies everything to a folder outside the mount, at its paths, then removes it here. Returns the new files. */
   async giveBack(destination: string): Promise<string[]> {
-    const given: string[] = []
+    const copies: string[] = []
     for (const lost of this.list()) {
       const target = await copyOut(lost, destination, this.#disk)
-      given.push(target)
+      copies.push(target)
       removeSpoolInfo(lost.file, this.#disk)
       this.#disk.unlinkSync(lost.file)
       await this.#disk.rmdir(dirname(lost.file)).catch(() => {})
     }
-    return given
+    return copies
   }
 }
 
-/** Spool files that nobody is known to want, as they would lie here after the next start. */
+/** Spool files that no journal row needs: those that the next start would move here. */
 export function strayIn(spoolDir: string, isWanted: (id: string) => boolean, disk: Disk): LostContent[] {
   const names = namesIn(spoolDir, disk)
   const known = knownIn(spoolDir, names, disk)
@@ -87,7 +86,7 @@ export function strayIn(spoolDir: string, isWanted: (id: string) => boolean, dis
     .filter(({ bytes }) => bytes > 0)
 }
 
-/** Never over something that is there. On disk before it is let go of here. */
+/** Copies a file and syncs it, before it is removed here. Never overwrites a file. */
 function copyOut({ file, path, name }: LostContent, destination: string, disk: Disk): Promise<string> {
   return placeUnder(destination, path ?? name, disk, (target) =>
     disk.copyFile(file, target, copyBesideOthers),
@@ -95,8 +94,8 @@ function copyOut({ file, path, name }: LostContent, destination: string, disk: D
 }
 
 /**
- * Puts a file at its path below `destination`, by `write`, which must refuse to write over anything. Where something is in
- * the way, it goes below `destination/also 2`, and so on, and keeps its name. Answers where it is, when it is on disk.
+ * Puts a file at its path below `destination`, by `write`, which must not overwrite anything. Where something is in the
+ * way, it keeps its name below `destination/also 2`, and so on. Returns the file's path, after a sync.
  */
 export async function placeUnder(
   destination: string,
@@ -104,10 +103,10 @@ export async function placeUnder(
   disk: Disk,
   write: (target: string) => Promise<unknown>,
 ): Promise<string> {
-  const inside = path.split('/').filter((part) => !['', '.', '..'].includes(part))
+  const parts = path.split('/').filter((part) => !['', '.', '..'].includes(part))
   await disk.mkdir(destination, { recursive: true, mode: 0o700 })
   for (let count = 1; ; count++) {
-    const target = join(destination, ...(count === 1 ? [] : [`also ${count}`]), ...inside)
+    const target = join(destination, ...(count === 1 ? [] : [`also ${count}`]), ...parts)
     try {
       await disk.mkdir(dirname(target), { recursive: true, mode: 0o700 })
       await write(target)
@@ -122,12 +121,12 @@ export async function placeUnder(
   }
 }
 
-/** Something of this name is there already, or a file where a folder should be, or the other way round. */
+/** Errors where the name is taken, a file is in place of a folder, or a folder in place of a file. */
 const inTheWay: ReadonlySet<string | undefined> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR'])
 
 function describe(file: string, info: SpoolInfo | undefined, disk: Disk): LostContent {
   const path = info?.path
-  // An id ends with 36 characters that nobody needs to read.
+  // Without the UUID of 36 characters at the end of an id.
   const name = path === undefined ? basename(file).slice(0, -37) || basename(file) : basename(path)
   return { file, path, name, bytes: disk.statSync(file).size }
 }

@@ -1,8 +1,8 @@
-// The names in a folder of the state that may not be there.
+// Names in a folder that may be missing.
 
 import type { Disk } from '../../world/disk.ts'
 
-/** None where it cannot be read. */
+/** Returns the names; none where the folder cannot be read. */
 export function namesIn(folder: string, disk: Disk): string[] {
   try {
     return disk.readdirSync(folder)

@@ -1,11 +1,11 @@
-// Files of the state folder are nobody else's to read: names, unsent content, what the service said.
+// Private files and folders: only the user may read the state folder, with its names, unsent content and service messages.
 
 import { chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs'
 import { whyNotOurs } from '../../own-folder.ts'
 import type { Disk } from '../../world/disk.ts'
 import { refused } from './journal-refusal.ts'
 
-/** The folder is there, mode 0700. Throws EPERM where it is not ours alone, or holds what is not ours. */
+/** Creates the folder, or sets its mode to 0700. Throws EPERM where others own it or files in it, or may write to it. */
 export function makePrivateFolder(path: string, disk: Disk): void {
   disk.mkdirSync(path, { recursive: true, mode: 0o700 })
   const reason = whyNotOurs(path)
@@ -13,7 +13,7 @@ export function makePrivateFolder(path: string, disk: Disk): void {
   disk.chmodSync(path, 0o700)
 }
 
-/** A database at this path is there, mode 0600 with all its companions: SQLite gives new ones the mode of the first. */
+/** Creates a database with mode 0600, also for existing companions: SQLite gives new ones the mode of the database. */
 export function makePrivateDatabase(path: string): void {
   const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants
   closeSync(openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600))

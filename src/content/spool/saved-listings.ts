@@ -1,6 +1,6 @@
-// The last listing of each folder, with what was changed here since, kept across restarts, so that a project can be mounted while
-// the service is down. A cache: listings are written lazily, all of it without fsync, and without presigned URLs, which are
-// secrets and dead by then anyway. Whatever happens to its file, the drive goes on: it is made anew, or done without until the next start.
+// The last listing of each folder, with the changes made here since, kept across restarts, so that a project can be mounted while
+// the service is away. A cache: written lazily, without fsync, and without presigned URLs, which are secrets and expired by then.
+// If its file is damaged it is created again; if that fails, the drive goes on without it until the next start.
 
 import type { Timer, Timers } from '../../world/clock.ts'
 import { rmSync } from 'node:fs'
@@ -14,46 +14,46 @@ import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
 const saveAfterMs = 2_000
-/** Changes since a listing are written sooner. */
+/** Delay after which changes since a listing are written (ms). */
 const saveChangesAfterMs = 200
-/** A folder of more names than this is asked for again rather than saved. */
+/** A folder with more names is not saved, but listed again. */
 export const mostSavedNames = 50_000
 
-type Told = RemoteFile | RemoteFolder
+type ListedRecord = RemoteFile | RemoteFolder
 
-/** The record at a name by now; undefined for nothing. */
+/** A change made here: the record now at a name, undefined for none. */
 export interface Change {
   readonly folder: string
   readonly name: string
-  readonly record: Told | undefined
+  readonly record: ListedRecord | undefined
 }
 
-/** A folder's names with what the service said of them. */
+/** The listing of a folder. */
 export interface Names {
   readonly size: number
-  values(): Iterable<Told>
+  values(): Iterable<ListedRecord>
 }
 
 export class SavedListings {
   readonly #path: string
   readonly #log: Log
   readonly #timers: Timers
-  /** Undefined where the file cannot be had. */
+  /** Undefined where the file cannot be opened. */
   #db: Database.Database | undefined
   readonly #unsaved = new Map<string, Names>()
-  /** Records at names that were changed here since their folder was listed: undefined for nothing. By folder. */
-  readonly #changes = new Map<string, Map<string, Told | undefined>>()
-  /** Folders that were saved, and are gone from the service: who stores something in one of them begins it anew. */
+  /** Unsaved changes since a folder was listed, by folder and name; undefined for a name without a record. */
+  readonly #changes = new Map<string, Map<string, ListedRecord | undefined>>()
+  /** Folders that were saved and then deleted from the service: a document stored in one of them makes it a new, empty folder. */
   readonly #gone = new Set<string>()
   #timer: Timer | undefined
   #changesTimer: Timer | undefined
-  /** No earlier run has listed anything. */
+  /** True if no earlier run has saved a listing. */
   readonly #isFirst: boolean
-  /** This run has written something. */
+  /** True once this run has written something. */
   #hasBegun = false
-  /** The folder that was last asked for as it was. */
+  /** The result for the last folder of `earlier`: fingerprints by name. */
   #earlier: { readonly key: string; readonly names: ReadonlyMap<string, string> | undefined } | undefined
-  /** The disk took nothing the last time. */
+  /** True if the last write failed. */
   #isRefused = false
 
   constructor(stateDir: string, log: Log, timers: Timers) {
@@ -65,8 +65,8 @@ export class SavedListings {
     this.#isFirst = isAnyKept === undefined
   }
 
-  /** Names of the folder at `path` as it was last listed, with what was changed here since. */
-  load(path: string): readonly Told[] | undefined {
+  /** Returns the records of the folder at `path` as last listed, with the changes made here since. */
+  load(path: string): readonly ListedRecord[] | undefined {
     return this.#guarded('read', () => {
       const unsaved = this.#unsaved.get(path)
       const found = unsaved === undefined ? this.#stored(path) : byName(unsaved.values())
@@ -77,14 +77,14 @@ export class SavedListings {
   }
 
   /**
-   * The version that an earlier run knew at this path when it ended: the fingerprint of a document, or null for none;
-   * undefined where there was no earlier run. With `isOfAny` also what was listed since, and is written already.
+   * Returns the version that an earlier run knew at this path when it ended: the fingerprint of a document, or null for none;
+   * undefined where there was no earlier run. `isOfAny`: includes listings of this run that are written already.
    */
   earlier(path: string, { isOfAny }: { isOfAny: boolean }): string | null | undefined {
     const folder = folderOf(path)
     return this.#guarded('read', () => {
       const key = `${isOfAny} ${folder}`
-      // A program that saves in a folder unseen saves more than one document there.
+      // Cached, because a program that saves in a folder not listed yet usually saves several documents there.
       if (this.#earlier?.key !== key) {
         const stored = this.#storedEarlier(folder, isOfAny)
         const names = stored && new Map<string, string>()
@@ -97,7 +97,7 @@ export class SavedListings {
     })
   }
 
-  /** Names in the folder at `path` that are folders, as far as anything is saved of what is in them. */
+  /** Names of the folders in the folder at `path` of which any listing or change is saved. */
   foldersIn(path: string): Set<string> {
     const below = pathBelow(path, '')
     const names = new Set(this.#guarded('read', () => storedFoldersIn(this.#db, below)))
@@ -106,7 +106,7 @@ export class SavedListings {
     return names
   }
 
-  /** Keeps a listing for the next start, a little later, many at once. Changes from before are in it, or are told again. */
+  /** Saves a listing, delayed, together with others. Earlier changes are in it, or are reported again by `changed`. */
   save(path: string, names: Names): void {
     this.#gone.delete(path)
     if (names.size > mostSavedNames || this.#db === undefined) return
@@ -115,18 +115,18 @@ export class SavedListings {
     this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
   }
 
-  /** This is at the name now, or nothing. Of a folder never listed nothing is kept. */
-  changed(path: string, name: string, record: Told | undefined): void {
+  /** Saves a change: the record now at the name, undefined for none. Not kept for a folder that was never listed. */
+  changed(path: string, name: string, record: ListedRecord | undefined): void {
     if (this.#db === undefined) return
-    const changes = this.#changes.get(path) ?? new Map<string, Told | undefined>()
+    const changes = this.#changes.get(path) ?? new Map<string, ListedRecord | undefined>()
     changes.set(name, record)
     this.#changes.set(path, changes)
     this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
   }
 
   /**
-   * The service has agreed to these, which were made here. They are journaled no more: a kill before they are written would leave
-   * nobody who knows them, and what stands there would be taken for another client's.
+   * Writes changes that the service has agreed to, at once. They are no longer in the journal: if a kill lost them, the
+   * documents would be taken for another client's.
    */
   agreed(changes: readonly Change[]): void {
     for (const { folder, record } of changes)
@@ -134,7 +134,7 @@ export class SavedListings {
     const isWritten =
       !this.#isRefused &&
       this.#write((db) => {
-        // There is nothing yet that they could be changes of.
+        // A change is kept only for a folder whose listing is written.
         for (const { folder } of changes) {
           const names = this.#unsaved.get(folder)
           if (names !== undefined && !isStored(db, folder)) writeListings(db, new Map([[folder, names]]))
@@ -142,22 +142,22 @@ export class SavedListings {
         writeChanges(db, changes)
       })
     for (const { folder, name, record } of changes) {
-      // A listing that waits takes the place of what is written.
+      // An unsaved listing will replace what was just written, so the change is written once more after it.
       if (!isWritten || this.#unsaved.has(folder)) this.changed(folder, name, record)
       else this.#changes.get(folder)?.delete(name)
     }
   }
 
-  /** A folder made here is in the service now: what is in it is what is stored in it from here on. */
+  /** Saves an empty listing for a folder that was created here and is in the service now. */
   began(path: string): void {
     if (this.#db === undefined || this.load(path) !== undefined) return
-    const empty = new Map([[path, new Map<string, Told>()]])
+    const empty = new Map([[path, new Map<string, ListedRecord>()]])
     if (!this.#isRefused && this.#write((db) => writeListings(db, empty))) return
     this.#unsaved.set(path, new Map())
     this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
   }
 
-  /** The folder is gone from the service, with all that is below: one of its name will be another. */
+  /** Forgets a folder that is gone from the service, and all below it: a later folder of its name is another one. */
   gone(path: string): void {
     for (const known of this.#savedUnder(path)) this.#gone.add(known)
     for (const oldest of this.#gone) {
@@ -184,12 +184,12 @@ export class SavedListings {
   close(): void {
     this.flush()
     const db = this.#db
-    // A listing may come after the end; a closed database that is used ends the process.
+    // A listing may arrive later; the use of a closed database would end the process.
     this.#db = undefined
     this.#guarded('closed', () => db?.close())
   }
 
-  /** Writes what waits, now. */
+  /** Writes all unsaved listings and changes now. */
   flush(): void {
     this.#timers.clear(this.#timer)
     this.#timers.clear(this.#changesTimer)
@@ -213,13 +213,13 @@ export class SavedListings {
     this.#changes.clear()
   }
 
-  /** All of it or nothing. False where the disk does not take it. */
+  /** Runs `work` in a transaction. False where that fails. */
   #write(work: (db: Database.Database) => void): boolean {
     const db = this.#db
     if (db === undefined) return false
     const isWritten = this.#guarded('written', () => {
       try {
-        // Refused before a statement is begun: libsql leaves one in progress that met a lock, and commits nothing after that.
+        // Takes the lock before any statement: libsql does not reset one refused by a lock, and no later commit would succeed.
         db.exec('begin immediate')
         if (!this.#hasBegun) beginRun(db)
         work(db)
@@ -235,8 +235,8 @@ export class SavedListings {
   }
 
   /**
-   * Listings that could not be written are tried again with what comes next. The oldest go where they are too many,
-   * so that a disk that stays full does not take the memory, too.
+   * Drops the oldest unsaved listings and changes if they are too many, so that a disk that stays full does not fill the
+   * memory, too. The others are written with the next ones.
    */
   #dropOldest(): void {
     const waiting = [this.#unsaved, this.#changes]
@@ -251,7 +251,7 @@ export class SavedListings {
     }
   }
 
-  /** The folder at `path` and those below, as far as anything is saved of them. */
+  /** The folder at `path` and those below of which a listing is saved. */
   #savedUnder(path: string): string[] {
     const stored = this.#guarded('read', () =>
       this.#db?.prepare(`select path from listing where ${isUnder('path')}`).all([path]),
@@ -260,7 +260,7 @@ export class SavedListings {
     return [...((stored ?? []) as { path: string }[]).map((row) => row.path), ...waiting]
   }
 
-  #storedEarlier(path: string, isOfAny: boolean): Map<string, Told> | undefined {
+  #storedEarlier(path: string, isOfAny: boolean): Map<string, ListedRecord> | undefined {
     const db = this.#db
     if (db === undefined || !this.#hasBegun || isOfAny) return this.#stored(path)
     if (db.prepare('select 1 from earlier_listing where path = ?').get(path) !== undefined)
@@ -269,24 +269,25 @@ export class SavedListings {
     return isOfThisRun === undefined ? this.#stored(path) : undefined
   }
 
-  #stored(path: string, of: '' | 'earlier_' = ''): Map<string, Told> | undefined {
-    const row = this.#db?.prepare(`select names from ${of}listing where path = ?`).get(path) as
+  #stored(path: string, prefix: '' | 'earlier_' = ''): Map<string, ListedRecord> | undefined {
+    const row = this.#db?.prepare(`select names from ${prefix}listing where path = ?`).get(path) as
       | { names: string }
       | undefined
     if (row === undefined) return undefined
     const found = byName((JSON.parse(row.names) as Entry[]).map(recordOf))
-    const changes = this.#db?.prepare(`select name, entry from ${of}changed where folder = ?`).all(path) ?? []
+    const changes =
+      this.#db?.prepare(`select name, entry from ${prefix}changed where folder = ?`).all(path) ?? []
     for (const { name, entry } of changes as { name: string; entry: string | null }[])
       put(found, name, entry === null ? undefined : recordOf(JSON.parse(entry) as Entry))
     return found
   }
 
-  /** Undefined where it fails, which is logged; a damaged file is made anew. */
-  #guarded<T>(what: string, work: () => T): T | undefined {
+  /** Runs `work`; logs a failure, and returns undefined then. Creates a damaged file again. `done`: participle for the log. */
+  #guarded<T>(done: string, work: () => T): T | undefined {
     try {
       return work()
     } catch (error) {
-      this.#log.warn({ file: this.#path, error: String(error) }, `the saved listings could not be ${what}`)
+      this.#log.warn({ file: this.#path, error: String(error) }, `the saved listings could not be ${done}`)
       if (isDamage(error) && this.#db !== undefined) this.#db = this.#madeAnew()
       return undefined
     }
@@ -313,12 +314,12 @@ function open(path: string): Database.Database {
   makePrivateDatabase(path)
   const db = new Database(path)
   try {
-    // Not WAL, which needs shared memory: on a full disk a page of it that cannot be had would end the process. And no lock
-    // that outlives a transaction: the package closes a database only when its statements have been collected.
+    // Not WAL, which needs shared memory: on a full disk, a missing page of it would end the process. And no lock that
+    // outlives a transaction, since libsql closes a database only when its statements were garbage-collected.
     db.exec('pragma journal_mode = truncate')
     db.exec('pragma synchronous = off')
     db.exec('create table if not exists listing (path text primary key, names text not null) without rowid')
-    // `entry`: as one of `names`; null where nothing is left at the name.
+    // `entry`: like one of `names`; null for a name without a record.
     db.exec(`create table if not exists changed
       (folder text not null, name text not null, entry text, primary key (folder, name)) without rowid`)
     return db
@@ -328,7 +329,7 @@ function open(path: string): Database.Database {
   }
 }
 
-/** From the first thing that is written on: what an earlier run left of folders that are listed anew since is kept until the next. */
+/** Prepares the tables at this run's first write: earlier runs' listings of folders listed again are kept until the next run. */
 function beginRun(db: Database.Database): void {
   const columns = db.prepare('pragma table_info(listing)').all() as { name: string }[]
   if (!columns.some(({ name }) => name === 'run'))
@@ -378,16 +379,16 @@ function writeChanges(db: Database.Database, changes: readonly Change[]): void {
     insert.run(folder, name, record === undefined ? null : JSON.stringify(entryOf(record)))
 }
 
-/** The path itself, and all that begins with `path/`: `0` follows `/`. */
+/** SQL condition for the path itself and all that begin with `path/` (`0` is the character after `/`). */
 function isUnder(column: string): string {
   return `(${column} = ?1 or (${column} >= ?1 || '/' and ${column} < ?1 || '0'))`
 }
 
-/** One look for each of them, however much is below. */
+/** Names of saved folders directly below; one query for each, however many are below it. */
 function storedFoldersIn(db: Database.Database | undefined, below: string): string[] {
   const names: string[] = []
   const next = db?.prepare('select path from listing where path >= ? and path < ? limit 1')
-  // `0` follows `/`; no name begins before the first character.
+  // `0` is the character after `/`, and `\u0001` the first that a name can have.
   const end = `${below.slice(0, -1)}0`
   let from = `${below}\u0001`
   for (;;) {
@@ -395,7 +396,7 @@ function storedFoldersIn(db: Database.Database | undefined, below: string): stri
     if (row === undefined) return names
     const name = firstName(row.path, below)
     names.push(name)
-    // Other names may come between a folder and what is in it.
+    // In the order of paths, other names may come between a folder and its content.
     from = row.path === below + name ? `${row.path}\u0001` : `${below}${name}0`
   }
 }
@@ -404,11 +405,11 @@ function firstName(path: string, below: string): string {
   return path.slice(below.length).split('/', 1)[0] ?? ''
 }
 
-function byName(records: Iterable<Told>): Map<string, Told> {
+function byName(records: Iterable<ListedRecord>): Map<string, ListedRecord> {
   return new Map(Array.from(records, (record) => [record.name, record]))
 }
 
-function put(names: Map<string, Told>, name: string, record: Told | undefined): void {
+function put(names: Map<string, ListedRecord>, name: string, record: ListedRecord | undefined): void {
   if (record === undefined) names.delete(name)
   else names.set(name, { ...record, name })
 }
@@ -416,12 +417,12 @@ function put(names: Map<string, Told>, name: string, record: Told | undefined): 
 type Entry = [string, number | null, string | null, string | null] | [string]
 
 /** `[name]` for a folder, `[name, size, modifiedAt, mimetype]` for a file. */
-function entryOf(record: Told): unknown[] {
+function entryOf(record: ListedRecord): unknown[] {
   if (record.kind === 'folder') return [record.name]
   return [record.name, record.size ?? null, record.modifiedAt ?? null, record.mimetype ?? null]
 }
 
-function recordOf(entry: Entry): Told {
+function recordOf(entry: Entry): ListedRecord {
   const [name, size, modifiedAt, mimetype] = entry
   if (entry.length === 1) return { kind: 'folder', name }
   return {

@@ -1,5 +1,5 @@
-// One document's local content: a file of the spool, its size, its digest, and how much of it survives a power cut. How it is held
-// open: `held-file.ts`. Knows no journal and no other file.
+// A file of the spool: the local content of one document, with its size, its digest, and whether it survives a power cut. Its
+// descriptor is in `held-file.ts`. Knows no journal and no other file.
 
 import type { Disk } from '../../world/disk.ts'
 import { digestOf, RunningDigest, type Digest } from '../digest.ts'
@@ -7,42 +7,42 @@ import { BelievedSync } from './believed-sync.ts'
 import type { GroupSync } from './group-sync.ts'
 import { HeldFile } from './held-file.ts'
 
-/** Up to this many bytes a synchronous call into the page cache is cheaper than a trip through the thread pool. */
+/** Up to so many bytes, a synchronous call into the page cache is cheaper than one in the thread pool. */
 export const syncCallBytes: number = 64 * 1024
-/** To read so much takes longer than a start, or a close, may be held up for what only checks. */
+/** Content of more bytes takes too long to read in a start or a close, if only for a check. */
 export const longBytes: number = 64 * 1024 * 1024
-/** The unit of `st_blocks`, whatever the disk's own is. */
+/** The unit of `st_blocks`, on every disk. */
 const statBlockBytes = 512
 const streamChunkBytes = 3 * 192 * 1024
 
 let lastOrder = 0
 
-/** Remedies for a file that is not at its path any more. */
+/** Callbacks for a file that was removed from its path by somebody else. */
 export interface TakenAway {
-  /** It is written again, of what is held here: makes the folder where that is missing. */
+  /** Called before it is written again from its open descriptor: creates the folder where missing. */
   willBeWritten(file: SpoolFile): void
-  /** Writes it again of what the journal has. False where that has nothing of it. */
+  /** Writes it again from the journal. False where its content is not in there. */
   bringBack(file: SpoolFile): boolean
 }
 
-/** `epoch` counts the changes of the content, so that a commit knows what it sent. */
+/** One file of the spool. */
 export class SpoolFile {
   readonly id: string
   readonly path: string
-  /** Grows with every file that is opened: of two contents of a document the newer has the greater. */
+  /** Increases with every file opened, so that it tells the newer of two contents of a document. */
   readonly order: number
-  /** Bytes of the content in the journal; undefined where it is not there. */
+  /** Bytes of the content in the journal; undefined if it is not in there. */
   journaledBytes: number | undefined
   readonly #dirSync: GroupSync
   readonly #disk: Disk
   readonly #file: HeldFile
   #isEntrySynced = false
-  /** As of which epoch the content is on disk. */
+  /** The epoch whose content was last synced. */
   #syncedEpoch = -1
   readonly #contentSync = new BelievedSync()
   #size = 0
   #epoch = 0
-  /** Changes that `epoch` counts already and that are not in the file yet. */
+  /** Changes that `epoch` counts already, but that are not in the file yet. */
   readonly #changes = new Set<Promise<unknown>>()
   #running: RunningDigest | undefined
   #known: { readonly digest: Digest; readonly epoch: number } | undefined
@@ -67,40 +67,40 @@ export class SpoolFile {
     return this.#size
   }
 
-  /** True for what is long although little was written: reading it would take out of all proportion. */
+  /** True for a long sparse file, which would take far too long to read for the little that was written. */
   get isMostlyHoles(): boolean {
     if (this.#size <= longBytes) return false
     const { blocks } = this.#disk.fstatSync(this.fd)
     return blocks * statBlockBytes < this.#size / 2
   }
 
-  /** Grows by one with every change of the content. */
+  /** Number of changes of the content, so that a commit knows which state it sent. */
   get epoch(): number {
     return this.#epoch
   }
 
-  /** A new, empty file with `wx+`, else the one that is there. */
+  /** Creates an empty file (`wx+`), or opens an existing one (`r+`). */
   open(flags: 'wx+' | 'r+'): void {
     this.#file.open(flags)
     if (flags === 'wx+') this.#running = new RunningDigest()
   }
 
-  /** Opens it where it is not held. Throws what the disk says, EIO where it is gone. */
+  /** The descriptor; opens the file if it is not open. Throws the disk's error, EIO where the file is gone. */
   get fd(): number {
     return this.#file.fd
   }
 
-  /** True while its bytes are held here, whatever becomes of its path. */
+  /** True while the file is open, so that its bytes stay readable even if it is removed from its path. */
   get isHeld(): boolean {
     return this.#file.isHeld
   }
 
-  /** True where the file at its path is the one that is held; where none is, where there is one. */
+  /** True if the file at the path is the open one; without an open one, if any file is there. */
   get isInPlace(): boolean {
     return this.#file.isInPlace
   }
 
-  /** Back at its path, where it was taken away and is held, or the journal has it. Throws what the disk says, EIO where it is gone. */
+  /** Writes the file again if it was removed from its path. Throws the disk's error, EIO where its content is lost. */
   putBack(): void {
     if (!this.#file.putBack(this.#size)) return
     this.#isEntrySynced = false
@@ -112,7 +112,7 @@ export class SpoolFile {
     return this.#file.use(work)
   }
 
-  /** Gives the descriptor back; the next use opens the file again. */
+  /** Closes the descriptor, after the operations under way; the next use opens the file again. */
   idle(): void {
     this.#file.idle()
   }
@@ -128,7 +128,7 @@ export class SpoolFile {
     })
   }
 
-  /** Writes all of `data`; ENOSPC and friends reach the writer, and what was accepted before is unharmed. */
+  /** Writes `data`; returns the bytes written. Throws the disk's error, such as ENOSPC; earlier writes stay intact. */
   write(offset: number, data: Uint8Array): number | Promise<number> {
     this.#file.checkWritable()
     this.#epoch++
@@ -152,12 +152,12 @@ export class SpoolFile {
     })
   }
 
-  /** Changes are under way that the file does not hold yet. */
+  /** True while changes are under way that are not in the file yet. */
   get isBeingChanged(): boolean {
     return this.#changes.size > 0
   }
 
-  /** Of the content as it is now, where it was written in order, or `learnDigest` has read it. */
+  /** Digest of the present content, if it was written in order, or read by `learnDigest`; else undefined. */
   get digest(): Digest | undefined {
     if (this.#known?.epoch === this.#epoch) return this.#known.digest
     const digest = this.isBeingChanged ? undefined : this.#running?.at(this.#size)
@@ -165,14 +165,14 @@ export class SpoolFile {
     return digest
   }
 
-  /** Afterwards `digest` tells, unless the content was changed meanwhile. */
+  /** Makes `digest` available, by reading the content if needed, unless it is changed meanwhile. */
   async learnDigest(): Promise<void> {
     const epoch = this.#epoch
     await this.written()
     if (this.digest === undefined) this.#known = { digest: await digestOf(this.stream()), epoch }
   }
 
-  /** The digest that an earlier run journaled of the content. */
+  /** Sets the digest of the present content, as journaled by an earlier run. */
   knowDigest(digest: Digest): void {
     this.#known = { digest, epoch: this.#epoch }
   }
@@ -185,7 +185,7 @@ export class SpoolFile {
     return change
   }
 
-  /** Resolves when everything that `epoch` counts now is in the file, or has failed. */
+  /** Resolves when all changes so far are in the file, or have failed. */
   async written(): Promise<void> {
     if (this.#changes.size > 0) await Promise.allSettled(this.#changes)
   }
@@ -201,7 +201,7 @@ export class SpoolFile {
     this.#epoch++
     if (size === 0) this.#running = new RunningDigest()
     else this.#running?.lose()
-    // O_TRUNC: a file was just made for what is written next.
+    // O_TRUNC on a file that was just created changes nothing.
     if (size === 0 && this.#size === 0 && !this.isBeingChanged) return
     await this.#change(async (fd) => {
       await this.#disk.ftruncate(fd, size)
@@ -209,7 +209,7 @@ export class SpoolFile {
     })
   }
 
-  /** Content was put into `fd` by somebody else (copy-up): measure it. */
+  /** Reads the file's size, after others have written into `fd` (copy-up). */
   remeasure(): void {
     this.#epoch++
     this.#running?.lose()
@@ -221,7 +221,7 @@ export class SpoolFile {
     return bytes.subarray(0, this.#disk.readSync(this.fd, bytes, 0, this.#size, 0))
   }
 
-  /** After this the content survives a power cut. Costs nothing where it does already: a rename of what is saved is no write. */
+  /** Makes the content survive a power cut. Does nothing if it does already. */
   async sync(): Promise<void> {
     const epoch = this.#epoch
     if (this.isSynced && this.#isEntrySynced && this.isInPlace) return
@@ -233,7 +233,7 @@ export class SpoolFile {
         () => this.#writeAgain(),
       ),
     )
-    // The file system makes one commit of both.
+    // At the same time, so that the file system needs only one commit for both.
     await (this.#isEntrySynced ? synced : Promise.all([synced, this.#dirSync.run()]))
     this.#isEntrySynced = true
     this.#syncedEpoch = epoch
@@ -247,19 +247,19 @@ export class SpoolFile {
       await this.written()
       const epoch = this.#epoch
       const { bytesRead } = await this.#disk.read(fd, piece, 0, piece.length, at)
-      // Changed meanwhile: what was read is old.
+      // The content was changed meanwhile, so the bytes read may be old.
       if (epoch !== this.#epoch) continue
       if (bytesRead === 0) return
       at += this.#disk.writeSync(fd, piece, 0, bytesRead, at)
     }
   }
 
-  /** True when the content as it is now survives a power cut by itself. */
+  /** True where the present content survives a power cut, even without the journal. */
   get isSynced(): boolean {
     return this.#syncedEpoch === this.#epoch
   }
 
-  /** The whole content from the start, in chunks; a descriptor of its own, so that `idle` and `remove` do not disturb it. */
+  /** The whole content, in chunks. Uses a descriptor of its own, so that `idle` and `remove` do not interfere. */
   async *stream(): AsyncIterable<Uint8Array> {
     if (this.#size <= syncCallBytes) {
       if (this.#size > 0) yield await this.read(0, this.#size)

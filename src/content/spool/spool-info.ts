@@ -1,6 +1,6 @@
-// Notes on one content that the service may not have: the path it was saved as. Written as JSON: by known-contents.ts for
-// what is in the spool, and into a file beside it in lost+found, as it was in the spool of former versions. Not a header
-// of the content, since the cache takes its file over as it is, and not an attribute, which not every disk has.
+// A note on one content that the service may not have: the path for which it was saved, and its digest. Written as JSON: by
+// known-contents.ts for the spool, and into a file beside the content in lost+found (in older versions, also in the spool). It
+// is no header of the content, since the cache takes over the file as it is, and no attribute, as not every disk has these.
 
 import type { Disk } from '../../world/disk.ts'
 import { parseJson } from '../../parse-json.ts'
@@ -17,11 +17,11 @@ export function writeSpoolInfo(file: string, info: SpoolInfo, disk: Disk): void 
   try {
     disk.writeFileSync(file + spoolInfoSuffix, `${JSON.stringify(info)}\n`, { mode: 0o600 })
   } catch {
-    // On a full disk the content itself is worth more.
+    // Ignored: on a full disk the content itself matters more.
   }
 }
 
-/** Undefined where nothing is known, or what is there cannot be understood. */
+/** Reads the note beside a file; undefined where there is none, or it is not valid. */
 export function readSpoolInfo(file: string, disk: Disk): SpoolInfo | undefined {
   try {
     return infoIn(parseJson(disk.readFileSync(file + spoolInfoSuffix, 'utf8')))
@@ -30,7 +30,7 @@ export function readSpoolInfo(file: string, disk: Disk): SpoolInfo | undefined {
   }
 }
 
-/** Undefined where it cannot be understood. */
+/** Validates a note; undefined where it is not valid. */
 export function infoIn(value: unknown): SpoolInfo | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { path, size, sha256 } = value as Record<string, unknown>
@@ -42,6 +42,6 @@ export function removeSpoolInfo(file: string, disk: Disk): void {
   try {
     disk.unlinkSync(file + spoolInfoSuffix)
   } catch {
-    // It was never written, or goes with the next start.
+    // Ignored: it was never written, or the next start removes it.
   }
 }

@@ -1,6 +1,6 @@
-// The spool: local content the service has not got yet, one file each, in the state folder. On disk before anybody is
-// told "saved": by a sync of its own, or, where it is small, as a row of the journal, whose one sync then covers content and
-// intention. Never in a cache folder, which cleaners empty. Beside them lies what is known of them (known-contents.ts).
+// The spool: local content that the service does not have yet, one file each, in the state folder. It is on disk before a program
+// is told that it is saved: by its own sync, or, if it is small, as a row of the journal, whose sync then covers content and
+// intention. Never in a cache folder, which cleaners empty. Notes on the contents are kept beside them (known-contents.ts).
 
 import { copyByReference, type Disk } from '../../world/disk.ts'
 import type { Chance } from '../../world/chance.ts'
@@ -14,20 +14,20 @@ import { SpoolFile, syncCallBytes, type TakenAway } from './spool-file.ts'
 import type { Contents } from './tables/contents.ts'
 import { spoolInfoSuffix, type SpoolInfo } from './spool-info.ts'
 
-/** Content up to this many bytes goes into the journal … */
+/** Content of at most so many bytes goes into the journal … */
 const journaledBytes = 16 * 1024
-/** … unless that holds so many bytes already: its file never shrinks. */
+/** … unless that has so many bytes of content already, because its file never shrinks. */
 const allJournaledBytes = 8 * 1024 * 1024
 
-/** Begins the id of a file that only repeats what is elsewhere. */
+/** Begins the id of a file whose content also exists elsewhere. */
 const temporaryPrefix = 'temporary-'
 
-/** True for what a start after a crash may remove without asking. */
+/** True for a file that a start after a crash may simply remove. */
 export function isTemporary(id: string): boolean {
   return id.startsWith(temporaryPrefix)
 }
 
-/** Journaled contents, as the spool uses them. */
+/** The journal's table of contents, as far as the spool uses it. */
 export type JournaledContents = Pick<Contents, 'get' | 'save' | 'remove' | 'forget' | 'onRollback'>
 
 export class Spool {
@@ -37,9 +37,9 @@ export class Spool {
   readonly #known: KnownContents
   readonly #journaled: JournaledContents
   readonly #world: Pick<World, 'chance' | 'disk'>
-  /** Bytes of the files that are in the journal. */
+  /** Bytes of content in the journal. */
   #inJournal = 0
-  /** Told when the folder, or a file in it, was missing, and is there again. */
+  /** Called when the folder, or a file in it, was missing, and was created again. */
   onTakenAway: () => void = () => {}
   readonly #taken: TakenAway = {
     willBeWritten: () => {
@@ -49,7 +49,7 @@ export class Spool {
     bringBack: (file) => this.#bringBack(file),
   }
 
-  /** Makes the folder (mode 0700) where missing. */
+  /** Creates the folder (mode 0700) where missing. */
   constructor(dir: string, journaled: JournaledContents, world: Pick<World, 'chance' | 'disk'>) {
     this.dir = dir
     this.#journaled = journaled
@@ -59,17 +59,17 @@ export class Spool {
     this.#known = new KnownContents(dir, world.disk)
   }
 
-  /** A new, empty file; `name` is for people who look into the folder. */
+  /** Creates an empty file; `name` makes its id readable for people. */
   create(name: string): SpoolFile {
     return this.#opened(newId(name, this.#world.chance), 'wx+')
   }
 
-  /** A file that only repeats what is elsewhere: a start after a crash removes it. */
+  /** Creates an empty file for content that also exists elsewhere: a start after a crash removes it. */
   createTemporary(): SpoolFile {
     return this.#opened(`${temporaryPrefix}${this.#world.chance.uuid()}`, 'wx+')
   }
 
-  /** A file of its own with the first `length` bytes of another, which stays as it is. Shares blocks where the disk can. */
+  /** Creates a file with the first `length` bytes of another. It shares blocks with that if the disk can. */
   async copyOf(file: SpoolFile, name: string, length: number): Promise<SpoolFile> {
     if (length === 0) return this.create(name)
     await file.written()
@@ -88,7 +88,7 @@ export class Spool {
     }
   }
 
-  /** `copyOf` for content that is cheaper to copy than to wait for. Undefined where it is not. */
+  /** Like `copyOf`, but synchronous, for small content. Undefined for other content, or while it is being changed. */
   smallCopyOf(file: SpoolFile, name: string, length: number): SpoolFile | undefined {
     if (length > syncCallBytes || file.isBeingChanged) return undefined
     const copy = this.create(name)
@@ -98,25 +98,25 @@ export class Spool {
       if (written !== length) throw new ErrnoError('ENOSPC', `${copy.path}: the disk took only a part`)
       return copy
     } catch (error) {
-      // The copy was given to no caller yet.
+      // No caller has the copy yet.
       this.#removeNow(copy.id)
       throw error
     }
   }
 
-  /** The one object for a file here, of this run or an earlier one. Throws ENOENT when the file is gone. */
+  /** Returns the only object for a file, of this run or an earlier one. Throws ENOENT where the file is gone. */
   get(id: string): SpoolFile {
     return this.#files.get(id) ?? this.#opened(id, 'r+')
   }
 
-  /** True where its content is here: in its file, held open, or in the journal. */
+  /** True where the content exists: in its file, by an open descriptor, or in the journal. */
   has(id: string): boolean {
     const file = this.#files.get(id)
     if (file?.isHeld === true || this.#world.disk.existsSync(join(this.dir, id))) return true
     return file?.journaledBytes !== undefined && this.#journaled.get(id) !== undefined
   }
 
-  /** True where nothing of it is here, and the disk says so: who cannot look has lost nothing. */
+  /** True where the content is certainly gone. False if the disk cannot be read. */
   isGone(id: string): boolean {
     if (this.has(id)) return false
     try {
@@ -127,24 +127,24 @@ export class Spool {
     }
   }
 
-  /** Writes files again that were taken away and are still held, or are in the journal. Throws what the disk says. */
+  /** Writes files again that were removed, but are still open or in the journal. Throws the disk's error. */
   look(): void {
     for (const file of this.#files.values()) {
-      const canBe = file.isHeld || file.journaledBytes !== undefined
-      // A file that is being written is looked at when it is synced.
-      if (canBe && !file.isBeingChanged) file.putBack()
+      const isRestorable = file.isHeld || file.journaledBytes !== undefined
+      // A file that is being written is checked when it is synced.
+      if (isRestorable && !file.isBeingChanged) file.putBack()
     }
   }
 
   #opened(id: string, flags: 'wx+' | 'r+'): SpoolFile {
     const file = new SpoolFile(join(this.dir, id), id, this.#dirSync, this.#world.disk, this.#taken)
-    this.#inFolder(() => file.open(flags), flags === 'wx+')
+    this.#openInFolder(() => file.open(flags), flags === 'wx+')
     this.#files.set(id, file)
     return file
   }
 
-  /** Once more, where the folder was taken away and a new file makes it again. */
-  #inFolder(open: () => void, isNew: boolean): void {
+  /** Opens a file; for a new one, creates the folder again if it was removed. */
+  #openInFolder(open: () => void, isNew: boolean): void {
     try {
       open()
     } catch (error) {
@@ -167,7 +167,7 @@ export class Spool {
     return true
   }
 
-  /** The file leaves the spool: removed, or taken over by the cache. */
+  /** Forgets a file that was removed, or taken over by the cache. */
   forget(id: string): void {
     const file = this.#files.get(id)
     if (file === undefined) return
@@ -180,8 +180,8 @@ export class Spool {
   }
 
   /**
-   * Makes the content survive a power cut, unless it is so small that `journal` does, and takes its digest, unless that would
-   * be to read holes for minutes.
+   * Makes the content survive a power cut, unless it is so small that `journal` does that, and computes its digest, unless it
+   * is a long sparse file.
    */
   async secure(file: SpoolFile): Promise<void> {
     await file.written()
@@ -189,39 +189,39 @@ export class Spool {
     await Promise.all([isBig ? file.sync() : undefined, file.isMostlyHoles ? undefined : file.learnDigest()])
   }
 
-  /** Makes content survive a power cut that may not have been secured yet. Throws ENOENT when the file is gone. */
+  /** Makes content survive a power cut, if it does not already. Throws ENOENT where the file is gone. */
   async makeDurable(id: string): Promise<void> {
     const file = this.get(id)
     if (file.journaledBytes === undefined && !file.isSynced) await file.sync()
   }
 
-  /** Notes what is known of the content, for when no row leads to it. */
+  /** Writes a note on the content, for the case that its journal row is lost. */
   describe(file: SpoolFile, path: string): void {
     this.#known.set(file.id, { path, ...file.digest })
   }
 
-  /** Notes on a content beside the journal. */
+  /** The note on a content; undefined where there is none. */
   infoOf(id: string): SpoolInfo | undefined {
     return this.#known.get(id)
   }
 
-  /** The other half of `secure`, for the transaction that journals the intention for `path`. */
+  /** Completes `secure`, in the transaction that journals the intention for `path`: saves small content in the journal. */
   journal(file: SpoolFile, path: string): void {
     this.describe(file, path)
     this.leaveJournal(file)
     // A file that has grown since `secure` is still being written: its own close secures it.
     if (!isSmall(file) || file.isSynced) return
     this.#journaled.save(file.id, file.readAll())
-    this.#isJournaled(file, file.size)
+    this.#setJournaled(file, file.size)
   }
 
-  /** The journal has lost what it had of the content: as far as it is here it has it again. */
+  /** Saves contents in the journal again, after it has lost them. */
   journalAgain(): void {
     for (const file of this.#files.values())
       if (file.journaledBytes !== undefined) this.#journaled.save(file.id, file.readAll())
   }
 
-  /** After a crash: the file holds again what the journal says. */
+  /** Writes the journal's content into the file, after a crash. */
   restore(id: string, bytes: Uint8Array): void {
     this.#world.disk.writeFileSync(join(this.dir, id), bytes, { mode: 0o600 })
     const file = this.get(id)
@@ -230,15 +230,15 @@ export class Spool {
     file.idle()
   }
 
-  /** It is on disk by itself, or is journaled anew: the journal has nothing of it any more. */
+  /** Removes the content from the journal, because it is on disk itself, or is journaled again. */
   leaveJournal(file: SpoolFile): void {
     if (file.journaledBytes === undefined) return
     this.#journaled.remove(file.id)
-    this.#isJournaled(file, undefined)
+    this.#setJournaled(file, undefined)
   }
 
-  /** The journal has so many bytes of it from now on; undefined: it has none. */
-  #isJournaled(file: SpoolFile, bytes: number | undefined): void {
+  /** Notes that the journal has so many bytes of the content; undefined: none. Undone if the transaction is rolled back. */
+  #setJournaled(file: SpoolFile, bytes: number | undefined): void {
     const before = file.journaledBytes
     const set = (now: number | undefined): void => {
       this.#inJournal += (now ?? 0) - (file.journaledBytes ?? 0)
@@ -248,12 +248,12 @@ export class Spool {
     this.#journaled.onRollback(() => set(before))
   }
 
-  /** The ids of all files here. */
+  /** Ids of all files. */
   async ids(): Promise<string[]> {
     return (await this.#world.disk.readdir(this.dir)).filter((name) => !name.endsWith(spoolInfoSuffix))
   }
 
-  /** Never throws: what the disk does not let go of is swept at the next start. */
+  /** Removes a file. Never throws: one that cannot be deleted is removed at the next start. */
   #removeNow(id: string): void {
     this.forget(id)
     try {
@@ -274,7 +274,7 @@ export class Spool {
   }
 }
 
-/** Enough of the name for people, and nothing that another system could stumble over. */
+/** Returns an id from a part of the name, with characters that every system allows, and a UUID. */
 function newId(name: string, chance: Chance): string {
   return `${name
     .replaceAll(/[^A-Za-z0-9._-]/g, '_')
@@ -286,7 +286,7 @@ function isSmall(file: SpoolFile): boolean {
   return file.size <= journaledBytes
 }
 
-/** A new file is only as durable as its name. */
+/** Syncs the names in the folder, without which a new file would not survive a power cut. */
 export async function syncFolder(dir: string, disk: Disk): Promise<void> {
   const handle = await disk.open(dir, 'r')
   try {

@@ -1,5 +1,5 @@
-// The right to write to a state folder, which one process has at a time. The lock is an exclusive transaction, which
-// ends with the process, however that ends.
+// The lock of a state folder, which only one process may use at a time. It is an exclusive transaction, so that it always ends
+// with the process.
 
 import type { Disk } from '../../world/disk.ts'
 import { statSync, truncateSync } from 'node:fs'
@@ -16,12 +16,12 @@ export interface StateLock {
   close(): void
 }
 
-/** A folder that was removed or moved while it was being locked is tried again so often. */
+/** Attempts to lock a folder that is removed or moved at the same moment. */
 const mostAttempts = 5
 
 /**
- * Makes the folder where it is missing, and holds it until `close`. In a database of its own, without prepared statements,
- * which would keep the connection open until they are collected. Throws EBUSY where another process has it.
+ * Creates the folder where missing, and locks it until `close`. Uses a database of its own, without prepared statements, which
+ * would keep the connection open until they are garbage-collected. Throws EBUSY where another process has the lock.
  */
 export function lockStateFolder(stateDir: string, disk: Disk): StateLock {
   const path = join(stateDir, 'lock.db')
@@ -31,7 +31,7 @@ export function lockStateFolder(stateDir: string, disk: Disk): StateLock {
       makePrivateDatabase(path)
       const file = knownFile(path)
       const lock = lockFile(path, stateDir)
-      // Another process that held the lock may have removed the empty state folder: the file locked here may be there no more.
+      // Another process that had the lock may have removed the empty state folder, and the file that is locked here with it.
       if (isInPlace(file)) return { file, close: () => lock.close() }
       lock.close()
       if (attempt === mostAttempts) throw inUse(stateDir)
@@ -49,7 +49,8 @@ function lockFile(path: string, stateDir: string): Database.Database {
   } catch (error) {
     lock.close()
     if (isDamage(error) && statSync(path).size > 0) {
-      // No other process has it, or it would be busy. There is nothing in it; the same file, so that it locks out whoever comes.
+      // No other process has the lock, or the error would be SQLITE_BUSY. The file has no content; it must stay the same file, so
+      // that other processes meet the lock.
       truncateSync(path)
       return lockFile(path, stateDir)
     }

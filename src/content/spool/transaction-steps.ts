@@ -1,37 +1,37 @@
-// Steps in memory that go with a transaction of the journal: done once it is on disk, undone where it fails.
+// Steps in memory that belong to a transaction of the journal: some run after its commit, others undo changes if it fails.
 
 import type { Undo } from './undo.ts'
 
 type Step = () => void
 
 export class TransactionSteps {
-  /** Done once the transaction is on disk, in this order. */
+  /** Steps after the commit, in this order. */
   #after: Step[] = []
-  /** Done on the strength of it, each with what takes it back. */
+  /** Steps that undo changes in memory, made in reliance on the transaction. */
   #undo: Step[] = []
-  /** Things that are put back as a whole already: each was like that before any later step. */
-  readonly #remembered = new Set<Undo>()
+  /** Objects with a snapshot among `#undo`: a later one would not be of the state before the transaction. */
+  readonly #snapshotted = new Set<Undo>()
 
   afterCommit(step: Step): void {
     this.#after.push(step)
   }
 
   onRollback(undo: Undo): void {
-    if (this.#remembered.has(undo)) return
+    if (this.#snapshotted.has(undo)) return
     if (typeof undo === 'function') {
       this.#undo.push(undo)
       return
     }
-    this.#remembered.add(undo)
+    this.#snapshotted.add(undo)
     this.#undo.push(undo.snapshot())
   }
 
-  /** It is on disk: what is to be done now. */
+  /** Ends the transaction as committed; returns the steps to run now. */
   committed(): readonly Step[] {
     return this.#end().after
   }
 
-  /** It failed: what takes back what was done, the latest first. */
+  /** Ends the transaction as failed; returns the undo steps to run now, the latest first. */
   rolledBack(): readonly Step[] {
     return this.#end().undo.toReversed()
   }
@@ -40,7 +40,7 @@ export class TransactionSteps {
     const ended = { after: this.#after, undo: this.#undo }
     this.#after = []
     this.#undo = []
-    this.#remembered.clear()
+    this.#snapshotted.clear()
     return ended
   }
 }

@@ -1,4 +1,4 @@
-// A step on the strength of a transaction of the journal can be undone, where that fails: memory says what the journal says.
+// Undo of changes in memory for a transaction of the journal that fails, so that memory agrees with the journal.
 
-/** The way to put memory back: a step, or all of a thing as it is now. */
+/** A step that undoes a change, or an object whose whole state is restored by the function that `snapshot` returns. */
 export type Undo = (() => void) | { snapshot(): () => void }

@@ -1,50 +1,50 @@
-// Rows of the journal that ended a moment ago. Until that is on disk a power cut brings them back, and they would meet what took
-// their place: who sends that waits for the disk first.
+// Deletes of journal rows that are not synced yet. A power cut brings such rows back, and they would conflict with changes that
+// took their place: before those are sent, the journal has to be synced.
 
 import { foldersAbove } from '../../path.ts'
 
 export class UndurableDeletes {
   readonly #onceDurable: (step: () => void) => void
-  /** By spool file, by path, and by what a document at a path is in the way of; each with its latest end. */
-  readonly #ends = new Map<string, symbol>()
+  /** A symbol for the latest delete, by each key that a new row could share with it: spool file, path, or the keys below. */
+  readonly #deletes = new Map<string, symbol>()
 
   constructor(onceDurable: (step: () => void) => void) {
     this.#onceDurable = onceDurable
   }
 
-  /** A row that named documents at these paths, and this spool file, ends with the transaction under way. */
+  /** Notes the delete, in the transaction under way, of a row that named documents at these paths, and this spool file. */
   ended(paths: readonly string[], spool: string | undefined): void {
     const keys = paths.flatMap((path) => [path, documentAt(path), ...foldersAbove(path).map(under)])
-    this.#end(spool === undefined ? keys : [...keys, spool])
+    this.#noteDelete(spool === undefined ? keys : [...keys, spool])
   }
 
-  /** The same of a folder: it is in nobody's way but of what has its name. */
+  /** Notes the delete of a folder's row, which conflicts only with documents of its name. */
   endedFolder(path: string): void {
-    this.#end([path])
+    this.#noteDelete([path])
   }
 
-  /** The same of what a local-only file's row said: that the service has its bytes at this path. */
+  /** Notes that a local-only file's row no longer says that its bytes are at this path in the service. */
   endedReference(path: string): void {
-    this.#end([referenceTo(path)])
+    this.#noteDelete([referenceTo(path)])
   }
 
-  #end(keys: readonly string[]): void {
-    const end = Symbol('end')
-    for (const key of keys) this.#ends.set(key, end)
+  #noteDelete(keys: readonly string[]): void {
+    const latest = Symbol('end')
+    for (const key of keys) this.#deletes.set(key, latest)
     this.#onceDurable(() => {
-      for (const key of keys) if (this.#ends.get(key) === end) this.#ends.delete(key)
+      for (const key of keys) if (this.#deletes.get(key) === latest) this.#deletes.delete(key)
     })
   }
 
-  /** True where a power cut may bring back a row that named one of them, a document above, or one below. */
+  /** True where a power cut may bring back a row that named the spool file, one of these paths, or one above or below. */
   mayResurface(paths: readonly string[], spool: string | undefined): boolean {
     const keys = paths.flatMap((path) => [path, under(path), ...foldersAbove(path).map(documentAt)])
-    return keys.some((key) => this.#ends.has(key)) || (spool !== undefined && this.#ends.has(spool))
+    return keys.some((key) => this.#deletes.has(key)) || (spool !== undefined && this.#deletes.has(spool))
   }
 
-  /** True where a power cut may bring back a row that says its bytes are at this path. */
+  /** True where a power cut may bring back a row of a local-only file that says its bytes are at this path. */
   mayResurfaceReference(path: string): boolean {
-    return this.#ends.has(referenceTo(path))
+    return this.#deletes.has(referenceTo(path))
   }
 }
 

@@ -2,7 +2,7 @@
 // looked for where it was put, and written again of what is still held; a document of which nothing is held is named.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
-import { damaged } from '../../content/commit/carried.ts'
+import { damagedContent } from '../../content/commit/carried.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { ConflictCopies } from '../attention/conflict-copies.ts'
@@ -50,7 +50,7 @@ export function checkStateDir({ journal, spool, queue, trouble }: StateDirParts)
     const { spool: id, path, isRefused } = job.intention
     if (id === undefined || isRefused || !job.isIdle || !spool.isGone(id)) continue
     trouble.found(contentTakenAway)
-    queue.refuse(job, damaged(path, 'it is gone'))
+    queue.refuse(job, damagedContent(path, 'it is gone'))
   }
 
   function seeTo(look: () => void): void {

@@ -1,4 +1,4 @@
-// The journal's table of versions of other clients that were kept beside ours, by the path of the copy.
+// The journal's table of conflict copies: other clients' versions that were kept beside ours, by the path of the copy.
 
 import type { JournalDatabase } from '../journal-database.ts'
 import type { ConflictRow } from '../journal-rows.ts'
@@ -27,7 +27,7 @@ export class Conflicts {
     this.#db.run('delete from conflict where copy = ?', copy)
   }
 
-  /** How many an older docmount counted, which kept no row of each. */
+  /** Number of conflict copies counted by an older docmount, which had no rows for them. */
   countedBefore(): number {
     const row = this.#db.get('select value from counter where name = ?', 'conflicts') as
       | { value: number }

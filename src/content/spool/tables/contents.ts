@@ -1,10 +1,10 @@
-// The journal's table of small contents, by the id of their spool file: as durable as the intention that is journaled with them.
+// The journal's table of small contents, by the id of their spool file. Each becomes durable together with its intention.
 
 import type { JournalDatabase } from '../journal-database.ts'
 
 export class Contents {
   readonly #db: JournalDatabase
-  /** Contents to be removed with what is journaled next. */
+  /** Ids of contents whose rows are to be removed in the next transaction. */
   readonly #forgotten = new Set<string>()
 
   constructor(db: JournalDatabase) {
@@ -19,7 +19,7 @@ export class Contents {
     return rows.map(({ spool, bytes }) => ({ spool, bytes: new Uint8Array(bytes) }))
   }
 
-  /** Undefined where it has nothing of it. */
+  /** Returns the content; undefined where the journal does not have it. */
   get(spool: string): Uint8Array | undefined {
     const row = this.#db.get('select bytes from content where spool = ?', spool) as
       | { bytes: ArrayBuffer }
@@ -28,32 +28,33 @@ export class Contents {
   }
 
   /**
-   * Saves the bytes in the row of a content that is to be removed, if there is one: an update writes a page or two, a delete and an insert
-   * also write the lists of free pages.
+   * Saves the bytes, in the row of a content to be removed if there is one: an update writes a page or two, a delete and an
+   * insert also write the lists of free pages.
    */
   save(spool: string, bytes: Uint8Array): void {
     this.#db.transaction(() => {
       this.#keep(spool)
-      const [place] = this.#forgotten
-      if (place === undefined || !this.#put(place, spool, bytes)) this.#db.save('content', { spool, bytes })
+      const [reusable] = this.#forgotten
+      if (reusable === undefined || !this.#reuse(reusable, spool, bytes))
+        this.#db.save('content', { spool, bytes })
       // Removals that `forget` put off are part of the same transaction.
       this.#db.catchUp()
     })
   }
 
-  /** False where there is no such place. */
-  #put(place: string, spool: string, bytes: Uint8Array): boolean {
-    this.#keep(place)
+  /** Saves the bytes in the row of the content `former`. False where that has no row. */
+  #reuse(former: string, spool: string, bytes: Uint8Array): boolean {
+    this.#keep(former)
     const sql = 'update or replace content set spool = ?, bytes = ? where spool = ?'
-    return this.#db.run(sql, spool, bytes, place).changes > 0
+    return this.#db.run(sql, spool, bytes, former).changes > 0
   }
 
-  /** It is not to be removed any more. */
+  /** Cancels the removal that `forget` put off. */
   #keep(spool: string): void {
     if (this.#forgotten.delete(spool)) this.#db.onRollback(() => this.#forgotten.add(spool))
   }
 
-  /** Runs `undo` if the transaction under way is rolled back: for a caller that keeps a record of its own of what this table has. */
+  /** Runs `undo` if the transaction under way is rolled back, for a caller that tracks this table's rows in memory. */
   onRollback(undo: () => void): void {
     this.#db.onRollback(undo)
   }
@@ -62,7 +63,7 @@ export class Contents {
     this.#db.run('delete from content where spool = ?', spool)
   }
 
-  /** As `remove`, with what is journaled next: content that no row names is removed at the next start anyway. */
+  /** Like `remove`, but in the next transaction: content that no row names is removed at the next start anyway. */
   forget(spool: string): void {
     this.#forgotten.add(spool)
     this.#db.later(() => {

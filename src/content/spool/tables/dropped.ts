@@ -1,8 +1,8 @@
-// The journal's table of spool files that are of no use any more: should one be found after a crash, it may go.
+// The journal's table of spool files that are not needed any more: one that is found after a crash may be removed.
 
 import type { JournalDatabase } from '../journal-database.ts'
 
-/** So many are remembered: one that a power cut brings back was removed a moment before it. */
+/** Number of rows kept: a power cut can bring back only files that were removed just before. */
 const most = 5_000
 const tidiedEvery = 1_000
 
@@ -13,14 +13,14 @@ export class Dropped {
     this.#db = db
   }
 
-  /** The spool file may go without loss, unless a row still names it. */
+  /** Notes that the spool file can be removed without loss, unless a row still names it. */
   add(spool: string): void {
     const { lastInsertRowid } = this.#db.run('insert into dropped (spool) values (?)', spool)
     const last = Number(lastInsertRowid)
     if (last % tidiedEvery === 0) this.#db.run('delete from dropped where id <= ?', last - most)
   }
 
-  /** It is of use again. */
+  /** Notes that the spool file is needed again. */
   remove(spool: string): void {
     this.#db.run('delete from dropped where spool = ?', spool)
   }

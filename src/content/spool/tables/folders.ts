@@ -1,4 +1,4 @@
-// The journal's table of folders that were made here, and that the service does not have.
+// The journal's table of folders that were created here, and that the service does not have.
 
 import type { UndurableDeletes } from '../undurable-deletes.ts'
 import type { JournalDatabase } from '../journal-database.ts'
@@ -12,7 +12,7 @@ export class Folders {
     this.#ended = ended
   }
 
-  /** Their paths: a folder before what is in it. */
+  /** Their paths, in order: a folder before its content. */
   all(): string[] {
     return this.#db.all('select path from folder order by path').map(({ path }) => String(path))
   }
@@ -23,7 +23,7 @@ export class Folders {
 
   remove(path: string): void {
     this.#db.run('delete from folder where path = ?', path)
-    // Brought back it would hide what came to its name.
+    // A folder brought back by a power cut would hide a newer document of its name.
     this.#ended.endedFolder(path)
   }
 }

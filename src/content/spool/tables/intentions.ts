@@ -1,4 +1,4 @@
-// The journal's table of intentions: what the service has not got yet.
+// The journal's table of intentions: changes that the service does not have yet.
 
 import type { Intention } from '../../intention.ts'
 import type { JournalDatabase } from '../journal-database.ts'
@@ -9,7 +9,7 @@ const prefix = 'intention '
 
 const rowOf = (id: number): string => `${prefix}${id}`
 
-/** True for a row that is an intention: what it names is to be sent, and must not change. */
+/** True for the key of an intention's row: the spool file that it names is to be sent, and must not change. */
 export function isIntentionRow(row: string): boolean {
   return row.startsWith(prefix)
 }
@@ -22,15 +22,15 @@ export class Intentions {
   constructor(db: JournalDatabase, named: NamedContents) {
     this.#db = db
     this.#named = named
-    this.#leaveOutDamaged()
+    this.#deleteDamaged()
     const row = db.get('select max(id) as id from intention') as { id: number | null }
     this.#lastId = row.id ?? 0
     for (const { id, spool } of db.all('select id, spool from intention where spool is not null'))
       named.found(rowOf(Number(id)), String(spool))
   }
 
-  /** Contents that damaged rows carried are found in the spool, where no row names them. */
-  #leaveOutDamaged(): void {
+  /** Deletes damaged rows. Their contents stay in the spool, where the start finds that no row names them. */
+  #deleteDamaged(): void {
     for (const row of this.#db.all('select * from intention')) {
       if (isSealed(row)) continue
       this.#db.run('delete from intention where id = ?', row['id'])
@@ -42,7 +42,7 @@ export class Intentions {
     return ++this.#lastId
   }
 
-  /** Every open intention, oldest first. */
+  /** All intentions, oldest first. */
   all(): Intention[] {
     return this.#db.all('select * from intention order by id').map(intentionOf)
   }

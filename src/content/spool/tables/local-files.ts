@@ -1,5 +1,5 @@
-// The journal's table of local-only files (temporaries, swap files, backups): by path, each with its content, or with the place
-// where the service still has it.
+// The journal's table of local-only files (temporaries, swap files, backups): by path, each with its spool file, or with the
+// path at which the service still has its content.
 
 import type { UndurableDeletes } from '../undurable-deletes.ts'
 import type { JournalDatabase } from '../journal-database.ts'
@@ -8,10 +8,10 @@ import type { NamedContents } from './named-contents.ts'
 
 const rowPrefix = 'scratch '
 
-/** The row of a local-only file. */
+/** Key of a local-only file's row (see `NamedContents`). */
 export const rowOfLocalFile = (path: string): string => `${rowPrefix}${path}`
 
-/** The path of the local-only file whose row this is; undefined for any other row. */
+/** The path of the local-only file whose row has this key; undefined for other rows. */
 export function pathOfLocalRow(row: string): string | undefined {
   return row.startsWith(rowPrefix) ? row.slice(rowPrefix.length) : undefined
 }
@@ -20,7 +20,7 @@ export class LocalFiles {
   readonly #db: JournalDatabase
   readonly #named: NamedContents
   readonly #ended: UndurableDeletes
-  /** False where none ever had its bytes in the service. */
+  /** False while no row has ever referred to content in the service. */
   #mayRefer: boolean
 
   constructor(db: JournalDatabase, named: NamedContents, ended: UndurableDeletes) {
@@ -41,7 +41,7 @@ export class LocalFiles {
     return row === undefined ? undefined : scratchOf(row)
   }
 
-  /** Paths of those whose bytes are said to be in the service, at this path. */
+  /** Paths of the local-only files whose rows say that their bytes are at this path in the service. */
   referringTo(reference: string): string[] {
     if (!this.#mayRefer) return []
     return this.#db
@@ -51,7 +51,7 @@ export class LocalFiles {
 
   save(row: ScratchRow): void {
     this.#db.transaction(() => {
-      this.#leave(row.path, row.reference?.path)
+      this.#noteReference(row.path, row.reference?.path)
       this.#mayRefer ||= row.reference !== undefined
       this.#db.save('scratch', rowOfScratch(row))
       this.#named.name(rowOfLocalFile(row.path), row.spool)
@@ -60,15 +60,15 @@ export class LocalFiles {
 
   remove(path: string): void {
     this.#db.transaction(() => {
-      this.#leave(path, undefined)
+      this.#noteReference(path, undefined)
       this.#db.run('delete from scratch where path = ?', path)
       this.#ended.ended([path], this.#named.of(rowOfLocalFile(path)))
       this.#named.name(rowOfLocalFile(path), undefined)
     })
   }
 
-  /** Notes that the row at this path stops referring to what it does now, unless that is `now`. */
-  #leave(path: string, now: string | undefined): void {
+  /** Notes that the row at this path no longer refers to its present reference, unless that is `now`. */
+  #noteReference(path: string, now: string | undefined): void {
     if (!this.#mayRefer) return
     const before = this.at(path)?.reference?.path
     if (before !== undefined && before !== now) this.#ended.endedReference(before)

@@ -1,4 +1,4 @@
-// Which spool file each row of the journal names. No table of its own: the rows of intentions and of local-only files tell.
+// The spool file that each row of the journal names, in memory only. Rows have keys like `intention 7` and `scratch /a.tmp`.
 
 import type { JournalDatabase } from '../journal-database.ts'
 import type { Dropped } from './dropped.ts'
@@ -6,8 +6,9 @@ import type { Dropped } from './dropped.ts'
 export class NamedContents {
   readonly #db: JournalDatabase
   readonly #dropped: Dropped
+  /** Id of the spool file, by the row's key. */
   readonly #named = new Map<string, string>()
-  /** Told once it is true on disk: the row names the one spool file no more, and the other one now; undefined is none. */
+  /** Called after the commit that changed the spool file which a row names; undefined is none. */
   onNamed: (row: string, before: string | undefined, now: string | undefined) => void = () => {}
 
   constructor(db: JournalDatabase, dropped: Dropped) {
@@ -15,7 +16,7 @@ export class NamedContents {
     this.#dropped = dropped
   }
 
-  /** The rows that name a spool file, with its id. */
+  /** Ids of spool files, by the keys of the rows that name them. */
   all(): ReadonlyMap<string, string> {
     return this.#named
   }
@@ -24,12 +25,12 @@ export class NamedContents {
     return this.#named.get(row)
   }
 
-  /** An earlier run journaled it so. */
+  /** Notes the spool file that a row of an earlier run names. */
   found(row: string, spool: string): void {
     this.#named.set(row, spool)
   }
 
-  /** The row names another spool file from now on, or none. Part of the transaction that changes the row. */
+  /** Notes that a row names another spool file from now on, or none. To be called in the transaction that changes the row. */
   name(row: string, spool: string | undefined): void {
     const before = this.#named.get(row)
     if (before === spool) return
