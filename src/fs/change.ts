@@ -8,7 +8,7 @@ import type { Intention } from '../content/intention.ts'
  * - `received`: a document came here whole; `bytes` long.
  * - `moved`, `copied`: the service did it with what it has; `from` says from where.
  * - `deleted`: a document, or a folder with all that was left in it.
- * - `refused`: the service said no; `reason` in its words.
+ * - `refused`: by the service; `reason` is its message.
  * - `conflict`: another client's version was kept at `copy`.
  */
 export type ChangeKind =
@@ -31,7 +31,7 @@ export interface Change {
   readonly copy?: string
 }
 
-/** The change that an event of the queue tells of; undefined for one that concerns nobody but the drive. */
+/** Returns the change that an event of the queue reports; undefined for one that matters only to the drive. */
 export function changeOf(event: QueueEvent): Change | undefined {
   const { path, lastError } = event.intention
   switch (event.kind) {
@@ -50,10 +50,10 @@ export function changeOf(event: QueueEvent): Change | undefined {
   }
 }
 
-function stored(intention: Intention, told: number | undefined): Change {
+function stored(intention: Intention, storedBytes: number | undefined): Change {
   const { kind, path, source, keepSource, spool, base, size } = intention
   if (kind !== 'put') return { kind: 'deleted', path }
-  const length = told ?? size
+  const length = storedBytes ?? size
   const bytes = length === undefined ? {} : { bytes: length }
   if (source !== undefined && source !== path && (keepSource === true || spool === undefined))
     return { kind: keepSource === true ? 'copied' : 'moved', path, from: source, ...bytes }

@@ -1,4 +1,4 @@
-// How a filesystem is made and steered: what the daemon relies on beyond `Operations`.
+// Options of a filesystem, and its methods beside `Operations`: the interface for the daemon.
 
 import type { Files } from '../api/types.ts'
 import type { World } from '../world/world.ts'
@@ -28,9 +28,9 @@ import type {
 
 export interface FileSystemOptions {
   readonly files: Files
-  /** Journal and spool: loss is data loss. Locked: EBUSY when another daemon has it. */
+  /** Folder of journal and spool: losing it loses data. Locked: EBUSY if another daemon has it. */
   readonly stateDir: string
-  /** Blocks: may be deleted at any time. */
+  /** Folder of cached blocks: may be deleted at any time. */
   readonly cacheDir: string
   /** The greatest age of anything shown. Default 30 s; EINVAL at 15 minutes and above. */
   readonly cacheTtlMs?: number
@@ -46,9 +46,9 @@ export interface FileSystemOptions {
   /** Mimetype for names the service has no type for; absent = EOPNOTSUPP. */
   readonly unsupportedAs?: string
   readonly onConflict?: 'keep' | 'overwrite'
-  /** Folder renames of more files answer EXDEV. Default 1,000. */
+  /** Most documents in a folder that can be renamed; EXDEV for more. Default 1,000. */
   readonly renameLimit?: number
-  /** How long a temporary file must have been left alone to be taken for a document, and sent. Default 60 s. */
+  /** Quiet time after which a temporary file is taken for a document, and sent. Default 60 s. */
   readonly leftAloneMs?: number
   /** How long what programs here replace or delete is kept on this machine, in ms; 0 = not at all. Default 30 days. */
   readonly undoMs?: number
@@ -56,12 +56,12 @@ export interface FileSystemOptions {
   readonly undoSizeBytes?: number
   readonly uid?: number
   readonly gid?: number
-  /** Names conflict copies. Default os.hostname(). */
+  /** Name of this machine, for the names of conflict copies. Default os.hostname(). */
   readonly hostName?: string
   readonly log?: Log
-  /** Told of every operation when it was answered; absent = nothing is measured. */
+  /** Called with every operation after it has returned; absent = nothing is measured. */
   readonly onOperation?: (record: OperationRecord) => void
-  /** Told of what a person should hear of although they asked nothing. */
+  /** Called with every event that a person should be notified of. */
   readonly onNotice?: (notice: Notice) => void
   /** Called with every change that the service took or refused, and with every conflict copy. Never throws. */
   readonly onChange?: (change: Change) => void
@@ -71,7 +71,7 @@ export interface FileSystemOptions {
 
 /** A project as a POSIX-shaped object. */
 export interface FileSystem extends Operations {
-  /** From now on changes found in the service are told to this door. */
+  /** Reports changes found in the service to this door from now on. */
   attachNotifier(notifier: Notifier): void
   /**
    * From now on this door is told what other clients did in the folders that it watches. Answers the cache lifetime (ms): so
@@ -87,7 +87,7 @@ export interface FileSystem extends Operations {
   /** Lists a folder anew, if the service is there. Never throws. */
   listAnew(folder: number): Promise<void>
   status(): FileSystemStatus
-  /** Tells the state of one path; asks the service where no listing is fresh. Never throws. */
+  /** Returns the state of one path; asks the service where no listing is fresh. Never throws. */
   place(path: string): Promise<Place>
   /** States of a folder's names, or of one document, from what is known here: the service is not asked. */
   folder(path: string): FolderStatus
@@ -113,25 +113,25 @@ export interface FileSystem extends Operations {
   dismissDamage(): readonly string[]
   /** Looks again where `status` names what may be gone by now. Never throws. */
   lookAgain(): Promise<void>
-  /** Looks whether what is kept on this machine is where it was put, and sees to it where it is not. Never throws. */
+  /** Checks that the files of `stateDir` are where they were put, and repairs that where they are not. Never throws. */
   checkStateDir(): void
-  /** Changes not sent yet at or under a path. */
+  /** Returns the changes at or under a path that are not sent yet. */
   unsent(path: string): readonly Unsent[]
   /** Resolves when nothing at or under the path is unsent; rejects with ETIMEDOUT, or with the refusal. */
   wait(path: string, options: { timeoutMs: number; signal?: AbortSignal }): Promise<void>
-  /** Forgets what is cached at and under a path, so that the next look asks the service. */
+  /** Forgets what is cached at and under a path, so that the next access asks the service. */
   refresh(path: string): Promise<void>
-  /** Tries refused and waiting changes at or under the path again, now. Answers how many. */
+  /** Tries refused and waiting changes at or under the path again, now. Returns how many. */
   retry(path: string): number
   /** Sends nothing until `resume`: what is saved stays here. What is under way is finished. */
   pause(): void
   resume(): void
   /**
-   * Keeps what is at a path, and what will be, on this machine. Rejects with ENOENT where nothing has this name while the
-   * service can be asked.
+   * Keeps the documents at and under a path, also future ones, on this machine. Rejects with ENOENT if nothing has this name
+   * while the service can be asked.
    */
   pin(path: string, options: { signal: AbortSignal }): Promise<PinAnswer>
-  /** Ends the pin; the documents kept for it may be evicted from now on. Throws ENOENT where it is not pinned. */
+  /** Ends the pin; the documents kept for it may be evicted from now on. Throws ENOENT if the path is not pinned. */
   unpin(path: string): void
   /**
    * Ends the pins at and under a path, and removes what is kept of documents there; unsent content stays. Rejects with EBUSY where
@@ -139,17 +139,19 @@ export interface FileSystem extends Operations {
    */
   free(path: string, options: { signal: AbortSignal }): Promise<FreeAnswer>
   pins(): readonly PinStatus[]
-  /** Brings what is at and under a path into the disk cache, once. Rejects with ENOENT, and what listing it throws. */
+  /** Brings the documents at and under a path into the disk cache, once. Rejects with ENOENT, and with errors of listing it. */
   fetch(
     path: string,
     options: { signal: AbortSignal; onProgress?: (progress: FetchProgress) => void },
   ): Promise<FetchAnswer>
   cache(): Promise<CacheStatus>
-  /** Removes what is cached, and what is pinned if asked for. Answers what was there. */
+  /** Empties the disk cache; pinned documents stay unless `withPinned`. Returns the state before. */
   clearCache(options: { withPinned: boolean }): Promise<CacheStatus>
-  /** Copies the content at a path as this machine has it (spool first) to a local file outside the mount. */
+  /**
+   * Copies the content at a path as this machine has it (spool first) to a local file outside the mount. Throws ENOENT, EEXIST.
+   */
   recover(path: string, destination: string): Promise<void>
-  /** Moves what is in lost+found to a local folder outside the mount, under its paths. Answers the new files. */
+  /** Moves the files of lost+found to a local folder outside the mount, under their paths. Returns the new files. */
   recoverLost(destination: string): Promise<readonly string[]>
   /** Versions at and under a path that programs here replaced or deleted lately, latest first. */
   former(path: string): Promise<readonly Former[]>
@@ -169,10 +171,10 @@ export interface FileSystem extends Operations {
   close(): Promise<void>
 }
 
-/** One operation, when it was answered. */
+/** One operation after it has returned. */
 export interface OperationRecord {
   readonly operation: keyof Operations
-  /** In the project; two where something is moved or copied. */
+  /** Path in the project; two paths for a rename or a copy. */
   readonly path: string
   /** Bytes of a read or write; `ok`; or the errno. */
   readonly result: string | number

@@ -1,10 +1,10 @@
-// The one table from errors to errnos, total: whatever is thrown has a name for programs. Called where an error leaves as a name:
-// at the doors, in the trace and in `status`, where a full disk is told, and by the queue for what it journals of a refusal.
+// The one table from errors to errno names; every error has one. Used wherever an error is shown by name: at the doors, in the
+// trace and `status`, in the report of a full disk, and for the refusals that the queue journals.
 
 import { ApiError, InputError, isTooDeep, NetworkError } from '../api/errors.ts'
 import { ErrnoError } from '../errno-error.ts'
 
-/** The errno name (`ENOENT`) that tells a program what happened; EIO for anything unknown. */
+/** Returns the errno name (`ENOENT`) that tells a program what happened; EIO for anything unknown. */
 export function errnoOf(error: unknown): string {
   if (error instanceof ErrnoError) return error.code
   if (isTooDeep(error)) return 'ENAMETOOLONG'
@@ -21,7 +21,7 @@ export function errnoOf(error: unknown): string {
   return 'EIO'
 }
 
-/** A state that cannot be known now is ETIMEDOUT, never "it is not there". */
+/** ETIMEDOUT, never ENOENT, if the service's state cannot be known now. */
 function errnoOfNetwork({ kind }: NetworkError): string {
   return kind === 'cut' || kind === 'protocol' ? 'EIO' : 'ETIMEDOUT'
 }
@@ -41,7 +41,7 @@ function errnoOfStatus(status: number): string {
       return 'EFBIG'
     case 415:
       return 'EOPNOTSUPP'
-    // Too busy, or away for a moment: what nobody can know now.
+    // Too busy, or away for a moment: its state cannot be known now.
     case 408:
     case 429:
     case 502:

@@ -1,4 +1,4 @@
-// A document project as a POSIX-shaped object: the operation table. Each operation lives in the file of its topic.
+// A document project as a POSIX-shaped object: the operation table. Each operation is implemented in a file of its own.
 
 import { dismissSetAside } from '../content/spool/set-aside.ts'
 import type { FileSystem, FileSystemOptions } from './contract.ts'
@@ -38,17 +38,18 @@ import { traced, type Places } from './wrappers/traced.ts'
 import { unlink } from './calls/unlink.ts'
 
 /**
- * Opens a project as a filesystem: takes up what an earlier run left unsent, and lists the root, so that a wrong key or an
- * unknown project is told here. Throws ErrnoError (EINVAL for an option, EBUSY for a state folder in use), ApiError, NetworkError.
+ * Opens a project as a filesystem: takes up the changes that an earlier run left unsent, and lists the root, so that a wrong
+ * key or an unknown project fails here. Throws ErrnoError (EINVAL for an option, EBUSY for a state folder in use), ApiError,
+ * NetworkError.
  */
 export async function createFileSystem(options: FileSystemOptions): Promise<FileSystem> {
   const sb = await start(options)
   const operations = operationsOf(sb)
-  const roomy = withFullDisk(operations, { makeRoom: () => makeRoom(sb), tell: sb.tell })
-  const offered = options.readOnly === true ? readOnly(roomy) : roomy
+  const withRetry = withFullDisk(operations, { makeRoom: () => makeRoom(sb), tell: sb.tell })
+  const permitted = options.readOnly === true ? readOnly(withRetry) : withRetry
   return options.onOperation === undefined
-    ? offered
-    : traced(offered, placesOf(sb), options.onOperation, sb.clock)
+    ? permitted
+    : traced(permitted, placesOf(sb), options.onOperation, sb.clock)
 }
 
 function placesOf(sb: Superblock): Places {
@@ -58,7 +59,7 @@ function placesOf(sb: Superblock): Places {
   }
 }
 
-/** The operations of a filesystem that was put together by `start`. */
+/** Returns the operations of a filesystem that `start` put together. */
 export function operationsOf(sb: Superblock): FileSystem {
   const operations: FileSystem = {
     lookup: (parent, name, caller) =>
@@ -72,10 +73,10 @@ export function operationsOf(sb: Superblock): FileSystem {
     opendir: (ino, caller) => opendir(sb, ino, caller),
     readdir: (fh, cookie, filler, caller) => readdir(sb, fh, cookie, filler, caller),
     releasedir: (fh) => releasedir(sb, fh),
-    // Of every folder at once: there is one journal.
+    // Syncs every folder at once: there is one journal.
     fsyncdir: () => sb.journal.durable(),
     open: (ino, flags, caller) => open(sb, ino, flags, caller),
-    create: (parent, name, how, caller) => create(sb, parent, name, how, caller),
+    create: (parent, name, options, caller) => create(sb, parent, name, options, caller),
     read: (fh, offset, length, caller) => read(sb, fh, offset, length, caller),
     write: (fh, offset, data, caller) => write(sb, fh, offset, data, caller),
     flush: (fh, caller) => {
@@ -123,7 +124,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     lookAgain: () => sb.conflicts.look(sb.tree),
     checkStateDir: () => checkStateDir(sb),
     unsent: (path) => unsentUnder(sb, path),
-    wait: (path, how) => wait(sb, path, how),
+    wait: (path, options) => wait(sb, path, options),
     refresh: async (path) => {
       await refresh(sb, path)
       sb.pins.look()
@@ -138,11 +139,12 @@ export function operationsOf(sb: Superblock): FileSystem {
     unpin: (path) => sb.pins.unpin(path),
     free: (path, { signal }) => free(sb, path, signal),
     pins: () => sb.pins.status(),
-    fetch: (path, how) => fetchOnce({ ...sb, store: sb.pinStore, cacheDir: sb.settings.cacheDir }, path, how),
+    fetch: (path, options) =>
+      fetchOnce({ ...sb, store: sb.pinStore, cacheDir: sb.settings.cacheDir }, path, options),
     cache: () => cacheStatus(sb.reader, sb.settings.cacheDir),
-    clearCache: async (how) => {
-      const before = await clearCache(sb.reader, sb.settings.cacheDir, how)
-      if (how.withPinned) sb.pins.look()
+    clearCache: async (options) => {
+      const before = await clearCache(sb.reader, sb.settings.cacheDir, options)
+      if (options.withPinned) sb.pins.look()
       return before
     },
     recover: (path, destination) => recoverTo(sb, path, destination),

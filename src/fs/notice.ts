@@ -1,21 +1,21 @@
-// Notices: news for a person who asked nothing.
+// Notices: events that a person hears of without asking.
 
 /**
- * - `away`, `back`: the service is out of reach; it answers again.
- * - `bug`: an error that no code expected has ended the drive.
- * - `done`: everything that waited for the service, or was still to be sent when the drive was let go, is there.
+ * - `away`, `back`: the service became unreachable; it is reachable again.
+ * - `bug`: an unexpected error has ended the drive.
+ * - `done`: all changes that waited for the service, or were unsent at the unmount, are stored.
  * - `keyRefused`: the service does not take the key any more; everything waits.
- * - `diskFull`: something could not be kept here.
- * - `sending`: the drive is let go, and `changes` are still on their way.
- * - `left`: it has ended, and `changes` are sent after the next mount.
- * - `refused`: the service said no to a change; it waits for the person.
- * - `unkept`: the disk of this machine did not take what was saved; it is tried again, and lost when the drive ends before that.
+ * - `diskFull`: a change was refused because the disk of this machine is full.
+ * - `sending`: the drive is being unmounted, and `changes` are still to be sent.
+ * - `left`: the drive has ended, and `changes` are sent after the next mount.
+ * - `refused`: the service refused a change, which waits for the person.
+ * - `unkept`: the disk of this machine refused a saved document; it is tried again, and lost if the drive ends before.
  * - `unsupported`: nothing could be saved at `path`: the service takes no `what`.
  * - `burst`: many changes of one kind; `sentence` tells of them.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
  * - `lost`: content that the journal does not know of is kept in lost+found.
  * - `untilLogin`: somebody unmounted a drive that systemd mounts at every login.
- * - `damaged`: something in the state folder was damaged; what was done about it, in a sentence.
+ * - `damaged`: a file of the state folder was damaged; `sentence` says what was done about it.
  */
 export type Notice =
   | { readonly kind: 'away' | 'back' | 'bug' | 'done' | 'diskFull' }

@@ -33,36 +33,36 @@ export interface Attributes {
   readonly ctime: Time
 }
 
-/** A node with how long the door may keep the answer. Milliseconds; 0 = ask again each time. */
+/** A node's attributes, and for how long (ms) the door may cache its name and its attributes; 0 = ask again each time. */
 export interface Entry {
   readonly attributes: Attributes
   readonly entryTtlMs: number
   readonly attributeTtlMs: number
 }
 
-/** The name does not exist; the door may keep that for `entryTtlMs`. */
+/** The name does not exist; the door may cache that for `entryTtlMs`. */
 export interface NegativeEntry {
   readonly attributes: undefined
   readonly entryTtlMs: number
 }
 
 /**
- * The caller of an operation. `signal` is aborted when nobody hears the answer any more: the caller is dying
- * (Ctrl-C), gave up a call that only looks, or the mount ends. Made lazily by the door.
+ * The caller of an operation. `signal` is aborted when nobody waits for the answer any more: the program is being killed
+ * (Ctrl-C), it gave up a call that changes nothing, or the mount ends. The door makes it lazily.
  */
 export interface Caller {
   readonly uid: number
   readonly gid: number
   readonly pid: number
-  /** Tells its program from every other, for as long as that runs; undefined where nobody knows. */
+  /** Identifies the program among all that run; undefined if unknown. */
   readonly program?: string | undefined
-  /** It is being ended by a signal; undefined where nobody knows. Looked at when it is asked for. */
+  /** True while a signal is ending the program; undefined if unknown. Determined at each access. */
   readonly isDying?: boolean | undefined
-  /** Tells if such a program still runs. Absent where nobody knows. */
+  /** Tells if the program with this identifier still runs. Absent if the door cannot know. */
   readonly isRunning?: ((program: string) => boolean) | undefined
   /**
-   * False if its kernel may know another node by this name: it has not heard of a change yet, and has not asked for the name since.
-   * Absent for a door that keeps no names.
+   * False if the caller's kernel may have another node by this name: it was not notified of a change yet, and has not looked
+   * the name up since. Absent for a door that caches no names.
    */
   knows?(parent: number, name: string, ino: number): boolean
   readonly signal: AbortSignal
@@ -86,13 +86,13 @@ export interface Opened {
   readonly keepCache: boolean
   /** The size is unknown or changes under the reader: bypass the page cache. */
   readonly directIo: boolean
-  /** The handle writes no bytes: the door need not ask when it is closed. */
+  /** The handle writes no bytes: the door need not call `flush` when it is closed. */
   readonly hasNothingToFlush: boolean
 }
 
 export interface OpenedFolder {
   readonly fh: number
-  /** The door may go on with the listing it has: nothing changed since it was read. Otherwise it keeps the one it reads now. */
+  /** The door may reuse the listing it has cached: nothing changed since. If false, it caches the one it reads now. */
   readonly keepListing: boolean
 }
 
@@ -101,7 +101,7 @@ export interface CreateOptions {
   readonly flags: OpenFlags
   /** O_EXCL: EEXIST when the name is taken. */
   readonly exclusive: boolean
-  /** The door was not told how it is opened: `flags` and `exclusive` are what suits every caller. */
+  /** The door does not know how the file is opened: `flags` and `exclusive` are values that suit every caller. */
   readonly isGuess?: boolean
 }
 
@@ -123,7 +123,7 @@ export interface RenameFlags {
 }
 
 export interface FilesystemStatistics {
-  /** Bytes per block of the four counts below it. */
+  /** Bytes per block: the unit of `blocks` and `blocksFree`. */
   readonly blockSizeBytes: number
   readonly blocks: number
   readonly blocksFree: number
@@ -138,23 +138,23 @@ export interface DirectoryEntry {
   readonly name: string
   readonly ino: number
   readonly kind: NodeKind
-  /** Undefined where it has to be asked for: the door looks the name up when somebody wants to know. */
+  /** Undefined if the service would have to be asked: the door looks the name up when a program needs the attributes. */
   entry(): Entry | undefined
 }
 
-/** Takes one child; `cookie` continues the listing after it. Answers false when there is no more room (the child was not taken). */
+/** Takes one child; `cookie` continues the listing after it. Returns false if the buffer is full (the child was not taken). */
 export type Filler = (child: DirectoryEntry, cookie: number) => boolean
 
 /**
- * The operation table. Every method may answer at once or by promise, and throws (or rejects with) errors that
+ * The operation table. Every method may return its result at once or by promise, and throws (or rejects with) errors that
  * `errnoOf` can name. `lookup`, `create`, `mkdir` and `remember` each add one to the node's lookup count.
  */
 export interface Operations {
-  /** `.` and `..` look up a node by its number, also one that was forgotten: ESTALE where it is not where it was. */
+  /** `.` and `..` look up a node by its number, also a forgotten one: ESTALE if it is not where it was. */
   lookup(parent: number, name: string, caller: Caller): MaybePromise<Entry | NegativeEntry>
   /** Takes `count` references away. Never fails, unknown nodes are ignored. */
   forget(ino: number, count: number): void
-  /** Adds one reference: the door handed this readdir entry to the kernel with attributes. */
+  /** Adds one reference: the door passed this readdir entry to the kernel with attributes. */
   remember(ino: number): void
   getattr(ino: number, fh: number | undefined, caller: Caller): MaybePromise<Entry>
   setattr(ino: number, change: AttributeChange, fh: number | undefined, caller: Caller): MaybePromise<Entry>
@@ -163,7 +163,7 @@ export interface Operations {
   /** Fills children after `cookie` (0 = from the start, on a fresh snapshot); `.` and `..` are the door's. */
   readdir(fh: number, cookie: number, filler: Filler, caller: Caller): MaybePromise<void>
   releasedir(fh: number): void
-  /** Every name made, renamed or removed so far survives a power cut. Throws what the disk answers. */
+  /** Ensures that every name made, renamed or removed so far survives a power cut. Throws the disk's error. */
   fsyncdir(ino: number, caller: Caller): MaybePromise<void>
 
   open(ino: number, flags: OpenFlags, caller: Caller): MaybePromise<Opened>
@@ -173,21 +173,22 @@ export interface Operations {
     options: CreateOptions,
     caller: Caller,
   ): MaybePromise<{ entry: Entry; opened: Opened }>
-  /** The bytes of the range as one or more chunks, in order, shorter only at the end of file. Valid until the next tick. */
+  /** Returns the bytes as one or more chunks, in order, shorter only at the end of file. Valid until the next tick. */
   read(fh: number, offset: number, length: number, caller: Caller): MaybePromise<readonly Uint8Array[]>
   /**
-   * Bytes written. `end`: at our own end of file, which the door may not know; each write says so for itself, since a program
-   * may change O_APPEND of what is open, and what it maps is written in its place. `data` must stay untouched until the answer.
+   * Returns the number of bytes written. `end`: at our own end of file, which the door may not know. It is given with each
+   * write, since a program may change O_APPEND of an open file, and mapped pages are written at their offset. `data` must not
+   * change before the call has returned.
    */
   write(fh: number, offset: number | 'end', data: Uint8Array, caller: Caller): MaybePromise<number>
-  /** Each close(2) of a descriptor: its error is close's error. */
+  /** Called at each close(2) of a descriptor, which fails with its error. */
   flush(fh: number, caller: Caller): MaybePromise<void>
   fsync(fh: number, caller: Caller): MaybePromise<void>
-  /** The last close: its error goes nowhere. */
+  /** Called after the last close. No program gets its error. */
   release(fh: number): MaybePromise<void>
   /** Reserves space: extends the file unless `keepSize`. */
   fallocate(fh: number, offset: number, length: number, keepSize: boolean, caller: Caller): MaybePromise<void>
-  /** Bytes copied; may copy whole documents inside the service. EOPNOTSUPP lets the door copy by reading and writing. */
+  /** Returns the bytes copied; may copy whole documents in the service. EOPNOTSUPP lets the door copy by reading and writing. */
   copyFileRange(
     fhIn: number,
     offsetIn: number,
@@ -211,21 +212,21 @@ export interface Operations {
   statfs(): FilesystemStatistics
 }
 
-/** How the filesystem tells a door what changed behind its back. Never throws. */
+/** Notifications to a door about changes that did not come through it. Never throws. */
 export interface Notifier {
   /** Attributes changed, content did not. */
   attributesChanged(ino: number): void
   /** Content changed (attributes too); of a folder: its listing. */
   contentChanged(ino: number): void
-  /** The name is about to stand for something else, or to go. Returns the `entryChanged` to be called once it does. */
+  /** The name is about to refer to another node, or to disappear. Returns the `entryChanged` to be called once it does. */
   entryChanging(parent: number, name: string): () => void
-  /** The name now stands for something else, appeared or is gone. */
+  /** The name now refers to another node, appeared or disappeared. */
   entryChanged(parent: number, name: string): void
-  /** These are no longer of use: the door may `forget` them, and asks again when somebody wants them. Resolves when it was told. */
+  /** These nodes are no longer needed: the door may `forget` them. Resolves when the door is notified. */
   letGo(nodes: readonly LetGo[]): Promise<void>
   /**
-   * Resolves when the door shows nothing any more of what was before the changes told so far. It may have to wait for calls
-   * that came through it: whoever answers such a call never waits for this.
+   * Resolves when the door no longer shows a state from before the changes notified so far. It may have to wait for calls that
+   * came through the door, so the answer to such a call must never wait for this.
    */
   heard(): Promise<void>
 }
@@ -259,7 +260,7 @@ export interface LetGo {
   readonly name: string
 }
 
-/** A door that cannot push. */
+/** Notifier for a door that cannot be notified. */
 export const silentNotifier: Notifier = {
   attributesChanged() {},
   contentChanged() {},

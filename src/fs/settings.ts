@@ -7,7 +7,6 @@ import { longestTtlMs } from './tree/listings.ts'
 import { defaultMemoryBytes, sharesOf, type MemoryShares } from './tree/memory-shares.ts'
 import { defaultLeftAloneMs } from './unsent/local-only.ts'
 
-/** Options with their defaults filled in. */
 export interface Settings {
   readonly cacheTtlMs: number
   readonly closeWaitMs: number

@@ -7,30 +7,30 @@ import type { Absence, ReachState } from '../content/reach/reach.ts'
 
 /**
  * - `pending`: journaled, waiting for its turn or its quiet time.
- * - `sending`: on its way.
- * - `retrying`: failed for now; `nextAttemptAt` says when it is tried again, for as long as it takes.
- * - `refused`: the service said no (4xx); waits for `docmount retry` or `docmount recover`.
- * - `unkept`: the disk of this machine refused the content, as whoever saved it was told. It is shown, and neither journaled nor
- *   with the service: lost when the drive ends. Tried again at `nextAttemptAt`, for as long as it takes.
+ * - `sending`: being sent.
+ * - `retrying`: failed; tried again at `nextAttemptAt`, any number of times.
+ * - `refused`: by the service (4xx); waits for `docmount retry` or `docmount recover`.
+ * - `unkept`: the disk of this machine refused the content, and the save failed. It is shown, but neither journaled nor
+ *   stored in the service: lost when the drive ends. Tried again at `nextAttemptAt`, any number of times.
  */
 export type UnsentState = 'pending' | 'sending' | 'retrying' | 'refused' | 'unkept'
 
-/** One change the service has not got yet. */
+/** One change that the service does not have yet. */
 export interface Unsent {
-  /** Where it will be in the project (for a delete: what will be gone). */
+  /** Path in the project after the change; for a delete, the path removed. */
   readonly path: string
   readonly action: 'upload' | 'replace' | 'rename' | 'delete'
   readonly state: UnsentState
   /** Bytes to send; 0 for a delete. */
   readonly bytes: number
-  /** How many of them are on their way; nothing counts before the service has answered. */
+  /** Bytes sent so far; none is stored before the service has answered. */
   readonly sentBytes: number
   readonly attempts: number
   readonly lastError: string | undefined
   /** ISO times. */
   readonly since: string
   readonly nextAttemptAt: string | undefined
-  /** The spooled content on this machine, where there is one. */
+  /** Path of the spooled content on this machine, if there is any. */
   readonly spoolFile: string | undefined
 }
 
@@ -52,11 +52,11 @@ export interface ConflictCopy {
 
 /**
  * The state of one path.
- * - `stored`: the service has it, since `since` (as it tells), with so many bytes; either may be untold.
- * - `unsent`: on its way; `unsent` says how far.
- * - `refused`: the service said no; `unsent` where the content is kept here.
+ * - `stored`: the service has it, changed last at `since`; time and size may be unknown.
+ * - `unsent`: a change of it is not sent yet; `unsent` says how far it is.
+ * - `refused`: by the service; `unsent` is defined if the content is kept here.
  * - `here`: on this machine only.
- * - `unknown`: nobody can be asked now.
+ * - `unknown`: the service cannot be asked now.
  */
 export type Place =
   | { readonly state: 'stored'; readonly bytes: number | undefined; readonly since: string | undefined }
@@ -127,10 +127,10 @@ export type Attribute = { readonly value: string } | { readonly errno: 'EOPNOTSU
 
 /** Download address of a document: whoever has it may download, without a key. */
 export interface Link {
-  /** In the project. */
+  /** Path in the project. */
   readonly path: string
   readonly url: string
-  /** ISO time: the service promises it until then. */
+  /** ISO time until which the address works, as the service promises. */
   readonly until: string
 }
 
@@ -139,7 +139,7 @@ export interface RefusedName {
   readonly path: string
   /** The kind of file that the service does not take, in words: `zip files (archives)`. */
   readonly what: string
-  /** How often it was tried. */
+  /** Number of tries. */
   readonly count: number
   /** ISO time of the last try. */
   readonly at: string
@@ -148,11 +148,11 @@ export interface RefusedName {
 export interface FileSystemStatus {
   readonly project: string
   readonly readOnly: boolean
-  /** `doubtful`: something is wrong, and it is being found out what. `away`: everything is answered from what is here. */
+  /** `doubtful`: calls fail, and the drive is finding out why. `away`: programs get what is on this machine. */
   readonly service: ReachState
   /** True while listings of any age are shown, because the service cannot be asked. */
   readonly stale: boolean
-  /** Since when it is away (epoch ms), and why. */
+  /** Since when the service is away (epoch ms), and why. */
   readonly away: Absence | undefined
   /** Somebody asked for a pause: nothing is sent. */
   readonly isPaused: boolean
@@ -160,27 +160,27 @@ export interface FileSystemStatus {
   readonly keyRefusal: string | undefined
   readonly unsent: readonly Unsent[]
   readonly unsentBytes: number
-  /** Local-only files: editors' temporaries and what is named in `localOnly`. */
+  /** Number of local-only files: editors' temporaries, and those named in `localOnly`. */
   readonly scratchFiles: number
-  /** All of them, whatever their age. */
+  /** All local-only files, whatever their age. */
   readonly scratch: readonly LocalFile[]
   /** Files that have been on this machine only for more than a minute. */
   readonly localOnly: readonly LocalFile[]
   /** Names that were refused for their type in the last 24 hours, at most 1,000: nothing of them is here. */
   readonly refusedNames: readonly RefusedName[]
-  /** Versions of others that are kept beside ours and still there. */
+  /** Conflict copies that still exist. */
   readonly conflictCopies: readonly ConflictCopy[]
-  /** How many, with those an earlier docmount counted and did not name. */
+  /** Number of conflict copies, with those that an earlier version of docmount counted without recording their paths. */
   readonly conflicts: number
   /** Pins, and how much of each is here. */
   readonly pins: readonly PinStatus[]
-  /** Content in lost+found: here, and no journal row leads to it. */
+  /** Content in lost+found: on this machine, and in no row of the journal. */
   readonly lost: readonly LostContent[]
   /** Files of the state folder that were damaged and are set aside. */
   readonly damaged: readonly string[]
-  /** Files found damaged, or taken away, since the drive was mounted, and what was done about it: a sentence each. */
+  /** One sentence for each file found damaged or missing since the mount: what it was, and what was done about it. */
   readonly trouble: readonly string[]
-  /** Entries the service lists that are not what its interface says: left out, or shown without what is wrong. */
+  /** Listed entries that violate the service's interface: left out, or shown without the wrong fields. */
   readonly oddEntries: OddEntries
   readonly openHandles: number
   readonly knownNodes: number

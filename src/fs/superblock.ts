@@ -1,5 +1,5 @@
-// All parts of one mounted project, as `assemble` puts them together and `file-system` hands them on: each function takes those it
-// needs, by name, and none takes this whole. No behaviour of its own.
+// All parts of one mounted project: `assemble` makes them, and `file-system` passes them on. Each function takes the parts it
+// needs, by name; none takes the whole. No behaviour of its own.
 
 import type { Disk } from '../world/disk.ts'
 import type { CommitQueue } from '../content/commit/commit-queue.ts'
@@ -80,16 +80,16 @@ export interface Superblock {
   readonly undo: UndoStore
   /** Files found damaged, or taken away, on this machine. */
   readonly trouble: DamageReports
-  /** Tells the person, who asked nothing. */
+  /** Notifies the person. */
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
   /** Documents that the disk here refused to keep. */
   readonly saveFailures: SaveFailures
-  /** From a document to an intention. */
+  /** Turns a document that was saved into an intention. */
   readonly saves: Saves
-  /** Documents of so many bytes the service was found to refuse. */
+  /** Returns the size (bytes) from which the service was found to refuse documents. */
   readonly refusedBytes: () => number
-  /** Brings here what somebody still shows of the version at a path that is about to be destroyed. */
+  /** Copies the version at a path to this machine before it is destroyed, if a handle or a node still shows it. */
   readonly preserve: (path: string, signal: AbortSignal) => Promise<void>
 }

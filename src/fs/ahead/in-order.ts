@@ -1,4 +1,4 @@
-// Recognises somebody who takes the names of a folder one after another, and says which come next. Pure.
+// Recognises a program that walks the names of a folder in order, and predicts the names that come next. Pure functions.
 
 import type { Listing } from '../tree/listings.ts'
 
@@ -10,9 +10,9 @@ interface Orders {
   readonly sortedAt: ReadonlyMap<string, number>
 }
 
-const ordersOf = new WeakMap<Listing, Map<'file' | 'folder', Orders>>()
+const ordersByListing = new WeakMap<Listing, Map<'file' | 'folder', Orders>>()
 
-/** At most `count` names that come after `current`, where `current` was reached from `previous` in one of the orders; else none. */
+/** Returns at most `count` names that follow `current`; none unless `current` follows `previous` in one of the orders. */
 export function successors(
   listing: Listing,
   kind: 'file' | 'folder',
@@ -31,8 +31,8 @@ export function successors(
 }
 
 function orders(listing: Listing, kind: 'file' | 'folder'): Orders {
-  let byKind = ordersOf.get(listing)
-  if (byKind === undefined) ordersOf.set(listing, (byKind = new Map()))
+  let byKind = ordersByListing.get(listing)
+  if (byKind === undefined) ordersByListing.set(listing, (byKind = new Map()))
   let known = byKind.get(kind)
   if (known === undefined) byKind.set(kind, (known = ordersIn(listing, kind)))
   return known

@@ -1,5 +1,5 @@
-// Fetches small documents, and as much of larger ones as is read of each, before a program that takes one after another
-// (`grep -r`, `cp -r`, a thumbnailer) asks for them.
+// Prefetches the documents that a program which reads a folder in order (`grep -r`, `cp -r`, a thumbnailer) will ask for next:
+// small ones whole, and of larger ones as much as the program reads of each.
 
 import { prefetchedBytes } from '../../content/read/block-reading.ts'
 import type { Reading } from '../../content/read/reader.ts'
@@ -8,7 +8,7 @@ import type { Node } from '../tree/node.ts'
 import type { RemoteContent } from '../tree/remote-content.ts'
 import type { Tree } from '../tree/tree.ts'
 
-/** How far ahead of the program: at most this many documents, and this many bytes. */
+/** Limits of what is fetched ahead of the program: number of documents, and bytes. */
 const aheadDocuments = 24
 const aheadBytes = 8 * 1024 * 1024
 
@@ -19,14 +19,14 @@ export interface PrefetchOptions {
 
 export class Prefetch {
   readonly #options: PrefetchOptions
-  /** How far somebody came who reads the documents of a folder. */
+  /** By folder: how far a program has read its documents in order. */
   readonly #walks = new WeakMap<Node, Walk>()
 
   constructor(options: PrefetchOptions) {
     this.#options = options
   }
 
-  /** A program began to read this document, and gets its bytes from us: what the kernel has the pages of is not told. */
+  /** Called when a program begins to read this document; reads served by the kernel's page cache do not come here. */
   beganToRead(node: Node, reading: Reading): void {
     const { parent, name } = node
     if (parent === undefined) return
@@ -34,7 +34,7 @@ export class Prefetch {
     this.#walks.set(parent, { last: name, reading, fetched: this.#fetchAfter(parent, name, walk) })
   }
 
-  /** Answers the last that was fetched, undefined for a program that takes no names in order. */
+  /** Fetches what follows `current`. Returns the name fetched last; undefined for a program that reads in no order. */
   #fetchAfter(parent: Node, current: string, walk: Walk | undefined): string | undefined {
     const { tree, remote } = this.#options
     const listing = tree.listings.fresh(parent)
@@ -58,10 +58,10 @@ export class Prefetch {
 }
 
 interface Walk {
-  /** The document that was read last. */
+  /** Name of the document that was read last. */
   readonly last: string
-  /** How it was read. */
+  /** How far that document was read. */
   readonly reading: Reading
-  /** The last that was fetched ahead, if any. */
+  /** Name of the last document that was fetched ahead, if any. */
   readonly fetched: string | undefined
 }

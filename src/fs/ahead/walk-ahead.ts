@@ -1,15 +1,16 @@
-// Lists folders before a tree walk asks for them: the second sibling opened in order starts it. Bounded, and behind
-// everything somebody waits for. `ls -R` over a slow network then costs a few round trips in a row, not one per folder.
+// Lists folders before a tree walk asks for them; the second sibling opened in order starts it. Bounded in number, and behind
+// every request that a program waits for. `ls -R` over a slow network then costs a few round trips in a row, not one per
+// folder.
 
 import PQueue from 'p-queue'
 import { successors } from './in-order.ts'
 import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 
-/** How far ahead of the walker. */
+/** Number of sibling folders that are listed ahead of the program. */
 const aheadFolders = 32
 const concurrency = 12
-/** Folders waiting to be listed ahead: a walker that turned away is not followed for long. */
+/** Most folders that wait to be listed ahead, so that a walk that was given up costs little. */
 const mostQueued = 128
 
 export class WalkAhead {
@@ -23,7 +24,7 @@ export class WalkAhead {
     this.#tree = tree
   }
 
-  /** A program opened this folder. */
+  /** Called when a program has opened this folder. */
   opened(folder: Node): void {
     const { parent, name } = folder
     if (parent === undefined) return
@@ -45,13 +46,13 @@ export class WalkAhead {
       .add(async () => {
         const listing = await this.#tree.listing(folder)
         if (!withChildren) return
-        // The walker goes down into each folder before it takes the next.
+        // A tree walk visits the children of a folder before its next sibling.
         for (const name of listing.names.namesOf('folder')) {
           const child = this.#tree.child(folder, name, listing)
           if (child !== undefined) this.#listAhead(child, false)
         }
       })
-      // A program that really opens the folder is told what is wrong with it.
+      // The error is reported when a program opens the folder itself.
       .catch(() => {})
       .finally(() => this.#pending.delete(folder))
   }

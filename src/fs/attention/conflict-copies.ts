@@ -1,4 +1,4 @@
-// Versions of others that were kept beside ours: named until somebody has dealt with them, which is when they are gone.
+// Conflict copies: versions of others that were kept beside ours. `status` lists each until a person has removed or renamed it.
 
 import type { ConflictRow } from '../../content/spool/journal-rows.ts'
 import type { Conflicts } from '../../content/spool/tables/conflicts.ts'
@@ -8,18 +8,18 @@ import type { ConflictCopy } from '../status.ts'
 import type { Tree } from '../tree/tree.ts'
 import { folderOf, nameOf } from '../../path.ts'
 
-/** So many folders are asked for when somebody wants to know. */
+/** Limits of one `loadListings`: number of folders, and time. */
 const mostFolders = 20
-const longestLookMs = 3_000
+const longestLoadMs = 3_000
 
 export class ConflictCopies {
   readonly #journaled: Conflicts
   readonly #clock: Clock
-  /** When each came to be in this run (ms of the steady clock): older listings do not have it. */
+  /** By copy: when it was made in this run (ms of the steady clock). Listings asked for before do not have it. */
   readonly #keptAt = new Map<string, number>()
-  /** As the journal has them, by copy: told also while that cannot be asked. */
+  /** Rows of the journal, by copy: known here also while the journal cannot be read. */
   readonly #rows: Map<string, ConflictRow>
-  /** How many an older docmount counted. */
+  /** Number of copies that an older version of docmount counted without recording their paths. */
   readonly counted: number
 
   constructor(journaled: Conflicts, clock: Clock) {
@@ -29,6 +29,7 @@ export class ConflictCopies {
     this.counted = journaled.countedBefore()
   }
 
+  /** Records a new conflict copy of the document at `path`. */
   kept(path: string, copy: string): void {
     const row = { path, copy, at: this.#clock.wall() }
     this.#journaled.save(row)
@@ -36,7 +37,7 @@ export class ConflictCopies {
     this.#rows.set(copy, row)
   }
 
-  /** Those that are there, as far as the listings that are known tell. */
+  /** Returns the copies that still exist, judged by the known listings, and forgets the others. */
   list(tree: Tree): ConflictCopy[] {
     return [...this.#rows.values()]
       .filter(({ copy }) => {
@@ -51,7 +52,7 @@ export class ConflictCopies {
       .map(({ path, copy, at }) => ({ path, copy, at: new Date(at).toISOString() }))
   }
 
-  /** The journal has lost them: once more. */
+  /** Journals all of them again, after the journal has lost them. */
   saveAgain(): void {
     for (const row of this.#rows.values()) this.#journaled.save(row)
   }
@@ -63,24 +64,24 @@ export class ConflictCopies {
     this.#rows.delete(copy)
   }
 
-  /** Asks for the folders whose listings are not known, so that `list` tells what is gone. Never throws. */
-  async look(tree: Tree): Promise<void> {
+  /** Asks for the listings of their folders that are not known, so that `list` can tell which copies are gone. Never throws. */
+  async loadListings(tree: Tree): Promise<void> {
     const folders = new Set([...this.#rows.keys()].map(folderOf))
     const unknown = [...folders].filter((folder) => !isListed(tree, folder)).slice(0, mostFolders)
-    const looked = Promise.all(
+    const loaded = Promise.all(
       unknown.map(async (folder) => {
         const node = await nodeAt(tree, folder).catch(() => undefined)
         if (node?.folder !== undefined) await Promise.resolve(tree.listing(node)).catch(() => {})
       }),
     )
-    await Promise.race([looked, sleep(this.#clock, longestLookMs, { idle: true })])
+    await Promise.race([loaded, sleep(this.#clock, longestLoadMs, { idle: true })])
   }
 
   #isGone(tree: Tree, copy: string): boolean {
     const folder = tree.find(folderOf(copy))
     if (folder?.folder === undefined) return false
     const listing = tree.listings.known(folder)
-    // A saved listing, of an earlier run, tells no time.
+    // A listing saved in an earlier run has no time, and proves nothing.
     if (listing === undefined || listing.requestedAt <= (this.#keptAt.get(copy) ?? 0)) return false
     return tree.child(folder, nameOf(copy), listing) === undefined
   }

@@ -1,14 +1,14 @@
-// Files found damaged, or taken away, on this machine: each said once, in the log, to the person, and as long as the
-// drive lives in its status.
+// Reports of files on this machine that were found damaged or missing: each goes to the log and to the person, and stays in
+// `status` as long as the drive runs.
 
 import type { Log } from '../../log.ts'
 import type { Clock } from '../../world/clock.ts'
 import type { Notice } from '../notice.ts'
 
-/** A sentence that is found again and again is told so often. */
-const againMs = 60_000
-/** The latest of them. */
-const mostSentences = 20
+/** Shortest time between two reports of the same fault. */
+const repeatAfterMs = 60_000
+/** Number of reports kept, the latest ones. */
+const mostReports = 20
 
 export interface DamageReportsOptions {
   readonly stateDir: string
@@ -19,28 +19,29 @@ export interface DamageReportsOptions {
 
 export class DamageReports {
   readonly #options: DamageReportsOptions
-  /** With the time each was told (ms of the steady clock), the latest last. */
-  readonly #told = new Map<string, number>()
+  /** By sentence: when it was reported last (ms of the steady clock); the latest last. */
+  readonly #reportedAt = new Map<string, number>()
 
   constructor(options: DamageReportsOptions) {
     this.#options = options
   }
 
-  /** Reports a fault: what it is, and what was done about it, in a sentence without its full stop. */
+  /** Reports a fault. `sentence` says what it is and what was done about it, without a full stop. */
   found(sentence: string): void {
     const { clock, log, tell, stateDir } = this.#options
-    const before = this.#told.get(sentence)
+    const before = this.#reportedAt.get(sentence)
     const now = clock.steady()
-    if (before !== undefined && now - before < againMs) return
-    this.#told.delete(sentence)
-    this.#told.set(sentence, now)
-    for (const oldest of this.#told.keys()) if (this.#told.size > mostSentences) this.#told.delete(oldest)
+    if (before !== undefined && now - before < repeatAfterMs) return
+    this.#reportedAt.delete(sentence)
+    this.#reportedAt.set(sentence, now)
+    for (const oldest of this.#reportedAt.keys()) if (this.#reportedAt.size > mostReports) this.#reportedAt.delete(oldest)
     log.error({ stateDir }, sentence)
     tell({ kind: 'damaged', sentence })
   }
 
+  /** Returns the sentences, the latest last. */
   list(): string[] {
-    return [...this.#told.keys()]
+    return [...this.#reportedAt.keys()]
   }
 
   /** A person has read them. */

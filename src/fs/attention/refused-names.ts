@@ -1,5 +1,5 @@
-// Names that could not be saved here, because the service takes no documents of their type: counted and named, since
-// the program that tried often says something else, or nothing.
+// Names that were refused because the service takes no documents of their type. They are counted and listed in `status`, since
+// the program that tried often reports another error, or none.
 
 import type { Clock } from '../../world/clock.ts'
 import { CountedLog } from '../../content/commit/counted-log.ts'
@@ -9,7 +9,7 @@ import { UnsupportedTypeError, type TypePolicy } from '../tree/names.ts'
 import type { RefusedName } from '../status.ts'
 import { isAtOrUnder, pathBelow } from '../../path.ts'
 
-/** An older refusal is forgotten, and so are those beyond this number. */
+/** Age and number of the refusals that are remembered. */
 const rememberedMs = 24 * 3_600_000
 const mostNames = 1_000
 
@@ -23,7 +23,7 @@ export interface RefusedNamesOptions {
 export class RefusedNames {
   readonly #options: RefusedNamesOptions
   readonly #log: CountedLog
-  /** By path, the latest last. */
+  /** Refusals by path, the latest last. */
   readonly #names = new Map<string, { what: string; count: number; at: number }>()
 
   constructor(options: RefusedNamesOptions) {
@@ -31,12 +31,12 @@ export class RefusedNames {
     this.#log = new CountedLog(options.log, options.clock)
   }
 
-  /** Throws EOPNOTSUPP, and remembers it, where the service takes no documents of the kind that this name tells. */
+  /** Throws EOPNOTSUPP, and remembers the refusal, for a name whose type the service does not take. */
   check(folder: string, name: string): void {
     this.checked(pathBelow(folder, name), () => this.#options.types.checkName(name))
   }
 
-  /** Runs a check of what is to be at this path, and remembers its refusal. */
+  /** Runs a check for this path and returns its answer; remembers a refusal. */
   checked<Answer>(path: string, check: () => Answer): Answer {
     const failed = (error: unknown): never => {
       if (error instanceof UnsupportedTypeError) this.#remember(path, error.what)
@@ -50,7 +50,7 @@ export class RefusedNames {
     }
   }
 
-  /** Oldest first. `isStored`: what has come to be stored there after all is forgotten. */
+  /** Returns the refusals, oldest first, and forgets those whose path is stored by now (`isStored`). */
   list(isStored: (path: string) => boolean): RefusedName[] {
     const since = this.#options.clock.wall() - rememberedMs
     for (const [path, { at }] of this.#names) if (at < since || isStored(path)) this.#names.delete(path)
@@ -62,7 +62,7 @@ export class RefusedNames {
     }))
   }
 
-  /** The kind of content that was refused at this path; undefined where nothing was refused there. */
+  /** Returns the kind of content that was refused at this path; undefined if none was. */
   at(path: string): string | undefined {
     return this.#names.get(path)?.what
   }
@@ -85,7 +85,7 @@ export class RefusedNames {
     const [oldest] = this.#names.keys()
     if (this.#names.size > mostNames && oldest !== undefined) this.#names.delete(oldest)
     this.#log.warn(what, { path, what }, `refused: the service takes no ${what}`)
-    // Programs try again; a person is told once.
+    // Programs try again; the person is notified once.
     if (count === 1) this.#options.tell({ kind: 'unsupported', path, what })
   }
 }

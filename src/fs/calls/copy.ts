@@ -23,8 +23,8 @@ export interface CopyRange {
 }
 
 /**
- * Answers the bytes copied. Throws EOPNOTSUPP unless a whole, clean document goes into an empty one, and where the service
- * is away: the door then copies the bytes itself.
+ * Returns the number of bytes copied. Throws EOPNOTSUPP unless a whole, unchanged document is copied into an empty one while
+ * the service is reachable: the door then copies the bytes itself.
  */
 export function copyFileRange(
   parts: CopyParts,
@@ -58,7 +58,7 @@ export function copyFileRange(
   return version.size
 }
 
-/** Just created or emptied, and nothing of it sent. */
+/** True for a document that was just created or emptied, and of which nothing is sent. */
 function isEmptyAndNew({ node }: FileHandle): boolean {
   return (
     node.content !== undefined &&

@@ -1,4 +1,4 @@
-// A document leaves its path: what is pending there is taken back where that is still possible, and the node remembers
+// Steps when a document leaves its path: its pending change is withdrawn where that is still possible, and the node remembers
 // where the service has it, so that its next commit moves it from there.
 
 import { fingerprintOf } from '../../content/fingerprint.ts'
@@ -20,18 +20,19 @@ export interface LeaveParts {
 
 /** The version that the service has, or may get, at the path a node left: that name has to be hidden until it is gone. */
 export interface LeftBehind {
+  /** Undefined while it is not known. */
   readonly fingerprint: string | undefined
 }
 
 export interface Left {
   readonly behind: LeftBehind | undefined
-  /** The content that an earlier close accepted, and that the service has not got yet. */
+  /** Spool file that an earlier close accepted, and that the service does not have yet. */
   readonly accepted: string | undefined
-  /** Modes and times set on the version in the journal, which may be being written again. */
+  /** Modes and times journaled for the old path. */
   readonly set: AttributeRow | undefined
   /**
-   * The next close commits the document anyway. Asked before its change is taken back: afterwards it is not known any more
-   * what was written since that was handed in.
+   * True if the next close commits the document anyway. Determined before its change is withdrawn: afterwards it is not known
+   * any more which writes came after that change was submitted.
    */
   readonly isBeingWritten: boolean
 }
@@ -46,10 +47,10 @@ export function leavePath(parts: LeaveParts, node: Node): Left {
 
 function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
-  // Of a document whose change carries nothing any more, what stands at its path is another's.
+  // If the change carries nothing any more, the version at the path is that of another document.
   const isAnywhere = job === undefined || !carriesNothing(job.intention)
   const isStoredHere = isAnywhere && remote !== undefined && node.storedPath === path
-  // Its bytes can be read where they are until they have been moved.
+  // Its bytes are read at the old path until they have been moved.
   if (isAnywhere) parts.tree.versions.refer(node, node.storedPath ?? path)
   if (job === undefined || job.intention.path !== path) {
     if (isStoredHere) {
@@ -67,27 +68,27 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const isExpected = parts.queue.isExpected(path)
   if (isMove) {
     node.unsent.comesFrom({ path: source, fingerprint: sourceFingerprint })
-    // The document still on its way here is the one whose place it was to take.
+    // A document that is still being sent to this path is the one that this node was to replace.
     return dropReplaced(parts.queue, { path, base, sentDigests }, isExpected)
   }
   if (isExpected) return arriving(node, path)
   if (!isStoredHere) return dropReplaced(parts.queue, { path, base, sentDigests })
-  // The queue's is the fresher: of a version that was put back after a refusal it alone knows.
+  // The base in the intention is newer: only the queue knows of a version that was put back after a refusal.
   const fingerprint = base ?? fingerprintOf(remote)
   node.unsent.comesFrom({ path, fingerprint })
   return { fingerprint }
 }
 
-/** Something of it is on its way to its old path: it arrives there first, and is moved on after that. */
+/** A change of the node is being sent to its old path: it arrives there first, and is moved on after that. */
 function arriving(node: Node, path: string): LeftBehind {
-  // The queue sees to the fingerprint when it has arrived.
+  // The queue fills in the fingerprint when it has arrived.
   node.unsent.comesFrom({ path, fingerprint: undefined })
   return { fingerprint: undefined }
 }
 
 /**
- * The version this node was to replace at its path, and now will not, has to go all the same. `sentDigests`: what an earlier save may
- * have put there.
+ * Deletes the version that this node was to replace at its path: the node will not replace it any more, but it has lost its
+ * name all the same. `sentDigests`: digests of contents that an earlier save may have stored there.
  */
 function dropReplaced(
   queue: CommitQueue,

@@ -1,4 +1,5 @@
-// LOOKUP of "." and "..": a file handle (open_by_handle_at, a re-export by NFS) of a node the kernel has forgotten.
+// LOOKUP of "." and "..": the kernel asks by number for a node that it has forgotten, to resolve a file handle
+// (open_by_handle_at, a re-export by NFS).
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Node } from '../tree/node.ts'
@@ -19,7 +20,7 @@ export async function lookupByNumber(
   return entryOf(parts, node)
 }
 
-/** The node of this number, as long as it is where it was. Throws ESTALE. */
+/** Returns the node of this number. Throws ESTALE unless it is still at its last known path. */
 async function nodeByNumber(tree: Tree, ino: number, caller: Caller): Promise<Node> {
   const path = tree.nodes.find(ino)?.path ?? tree.former.pathOf(ino)
   let node: Node | undefined = path === undefined ? undefined : tree.nodes.root

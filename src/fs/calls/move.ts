@@ -1,4 +1,4 @@
-// The move of a node to another name: from where to where, and what that does to names here.
+// The move of a node to another name, and its effects on the names here.
 
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
@@ -9,24 +9,24 @@ export interface TakeParts extends FolderParts, DiscardParts {
   readonly attributes: AttributeStore
 }
 
-/** Where a node goes. */
+/** `node` moves from the folder `from` to the name `name` in the folder `to`. */
 export interface Move {
   readonly node: Node
   readonly from: Node
   readonly to: Node
   readonly name: string
-  /** The node that has that name now. */
+  /** The node that has the new name now, if any. */
   readonly target: Node | undefined
 }
 
-/** True where the one is the other, or somewhere in it. */
-export function isWithin(folder: Node, other: Node): boolean {
-  for (let above: Node | undefined = folder; above !== undefined; above = above.parent)
-    if (above === other) return true
+/** True if `node` is `folder`, or lies somewhere in it. */
+export function isWithin(node: Node, folder: Node): boolean {
+  for (let above: Node | undefined = node; above !== undefined; above = above.parent)
+    if (above === folder) return true
   return false
 }
 
-/** The node takes the new name; what had it goes, its open handles keep their content. */
+/** Gives the node its new name. The node that had it loses it, and its open handles keep their content. */
 export function take(parts: TakeParts, { node, to, name, target }: Move): void {
   if (target !== undefined) {
     const { storedPath } = target

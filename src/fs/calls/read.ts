@@ -19,7 +19,7 @@ export interface ReadParts {
   readonly handles: HandleTable
   readonly remote: RemoteContent
   readonly clock: Clock
-  /** Guesses what comes next. */
+  /** Prefetches the documents that may be read next. */
   readonly prefetch: { beganToRead(node: Node, reading: Reading): void }
 }
 
@@ -39,16 +39,16 @@ export function read(
   }
   const { reading } = handle
   const chunks = readContent(parts.remote, handle, offset, length, caller)
-  // The program's own read is asked for before what may come next.
+  // The program's own read is requested before the prefetch.
   if (reading === undefined && handle.reading !== undefined)
     parts.prefetch.beganToRead(handle.node, handle.reading)
-  const known = noted(parts.tree, handle, chunks, caller)
-  if (!(known instanceof Promise)) return known
-  return known.catch((error: unknown) => readAgain(parts, handle, error, { offset, length, caller }))
+  const bytes = noteSeen(parts.tree, handle, chunks, caller)
+  if (!(bytes instanceof Promise)) return bytes
+  return bytes.catch((error: unknown) => readAgain(parts, handle, error, { offset, length, caller }))
 }
 
-/** Once its program has them, it knows the version that they are of. */
-function noted(
+/** Notes, once the bytes are here, that the program knows the version they are of. */
+function noteSeen(
   { seen }: Tree,
   handle: FileHandle,
   chunks: MaybePromise<readonly Uint8Array[]>,
@@ -64,7 +64,7 @@ function noted(
   })
 }
 
-/** A version that went away because of our own commit or rename is no change under the reader: it reads on at its new place. */
+/** Repeats a read whose version was moved by our own commit or rename: for the program that is no change. */
 async function readAgain(
   parts: ReadParts,
   handle: FileHandle,
@@ -79,8 +79,8 @@ async function readAgain(
   handle.rebind()
   try {
     const chunks = readContent(parts.remote, handle, offset, length, later(caller))
-    return await noted(parts.tree, handle, chunks, caller)
-  } catch (second) {
-    throw stillMoving(node, second)
+    return await noteSeen(parts.tree, handle, chunks, caller)
+  } catch (secondError) {
+    throw stillMoving(node, secondError)
   }
 }

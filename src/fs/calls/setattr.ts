@@ -27,12 +27,12 @@ export function setattr(
 ): MaybePromise<Entry> {
   const node = parts.tree.nodes.get(ino)
   checkOwner(parts.owner, node, change)
-  if (change.size === undefined) return applied(parts, node, change)
+  if (change.size === undefined) return applyAttributes(parts, node, change)
   if (node.folder !== undefined) throw new ErrnoError('EISDIR', `${node.path} is a folder`)
   checkHasContent(node, true)
   if (change.size > Number.MAX_SAFE_INTEGER) throw new ErrnoError('EFBIG', `${node.path}: too large`)
   checkHole(parts, node, change.size)
-  return resize(parts, node, change.size, fh, caller).then(() => applied(parts, node, change))
+  return resize(parts, node, change.size, fh, caller).then(() => applyAttributes(parts, node, change))
 }
 
 async function resize(
@@ -45,9 +45,10 @@ async function resize(
   const before = node.size
   const known = fh === undefined ? node.door : parts.handles.file(fh)
   await abortable(truncateContent(parts, node, size, caller, known.contentGeneration), caller.signal)
-  // Asked for by itself, not by O_TRUNC, after which most programs write: the next close saves it.
+  // A size set by setattr counts as a write, which the next close saves; O_TRUNC does not, since most programs write after it.
   if (node.size !== before) node.local.wrote()
-  // truncate(2) by path has no close that would save it. To 0 may be the O_TRUNC of a handle, whose close does.
+  // truncate(2) by path has no close that would save it. A size of 0 may come from the O_TRUNC of a handle, whose close saves
+  // it.
   if (fh === undefined && (size > 0 || node.door.writeHandles === 0) && node.isDirty)
     await parts.saves.commit(node)
 }
@@ -59,7 +60,7 @@ function checkOwner(owner: Owner, node: Node, { uid, gid }: AttributeChange): vo
     throw new ErrnoError('EPERM', `${node.path}: all documents belong to whoever mounted the drive`)
 }
 
-function applied(parts: SetattrParts, node: Node, change: AttributeChange): Entry {
+function applyAttributes(parts: SetattrParts, node: Node, change: AttributeChange): Entry {
   const { mode } = change
   const now = timeOfMs(parts.clock.wall())
   const at = (time: Time | 'now' | undefined): Time | undefined => (time === 'now' ? now : time)
@@ -70,8 +71,8 @@ function applied(parts: SetattrParts, node: Node, change: AttributeChange): Entr
 }
 
 /**
- * Shown as they are journaled: where that fails they are as they were. In no transaction of its own: for a folder, and for what is
- * being written, nothing is journaled, and whoever syncs next would sync for nothing.
+ * Sets modes and times, and undoes that if they cannot be journaled. Not in a transaction: for a folder, and for a document
+ * being written, nothing is journaled, and a transaction would cause a needless sync.
  */
 function setTimes(
   attributes: AttributeStore,
@@ -89,7 +90,7 @@ function setTimes(
   }
 }
 
-/** Reserving space means nothing to a spool file; extending it does. */
+/** Extends the document to `end` bytes. Does nothing with `keepSize`: a spool file reserves no space. */
 export async function fallocate(
   parts: TruncateParts & HoleParts,
   fh: number,

@@ -1,5 +1,5 @@
-// Documents whose listing does not tell their size (interface: `size` and `url` may both be absent): the document itself is
-// asked before anybody is told a size.
+// Sizes of documents whose listing does not tell them (interface: `size` and `url` may both be absent): the service is asked
+// for the document itself before a program gets a size.
 
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
@@ -35,7 +35,7 @@ export class Sizes {
     this.#options = options
   }
 
-  /** Applies `use` when the node's size is known, at once where it is; or when the service was asked and does not tell it. */
+  /** Calls `use` once the node's size is known (at once if it is), or once the service was asked and did not tell it. */
   whenKnown<T>(node: Node, caller: Caller, use: () => MaybePromise<T>): MaybePromise<T> {
     if (!this.#isToBeAsked(node)) return use()
     let answer = this.#asking.get(node)
@@ -47,8 +47,8 @@ export class Sizes {
   }
 
   /**
-   * True where a listing told the time of a version, and no size, and nobody has asked since: who replaces it, or takes it away,
-   * asks first. The record that is found there when that is sent would be another one, and no version that was seen.
+   * True if a listing told the time of a version but no size, and the document was not looked up since. `loadRecord` has to do
+   * so before the version is replaced or deleted: the record found when that is sent would differ from the one seen here.
    */
   isSizeUnknown({ remote, stored, job }: Node): boolean {
     if (remote?.modifiedAt === undefined || remote.size !== undefined || job !== undefined) return false
@@ -56,7 +56,7 @@ export class Sizes {
     return !this.#options.reach.isAway
   }
 
-  /** Asks for all of it, once. Where that cannot be told now, or is another version by now, it stays what it was listed as. */
+  /** Looks up the whole record, once. If that fails, or finds another version, the node stays as it was listed. */
   async loadRecord(node: Node, { signal }: Caller): Promise<void> {
     const { clock, files, tree } = this.#options
     const { storedPath: path } = node
@@ -71,7 +71,7 @@ export class Sizes {
   }
 
   /**
-   * Learns the size of a document whose listing and record do not tell it: its content is asked. Throws EIO where that
+   * Learns the size of a document from its content, if neither its listing nor its record tells it. Throws EIO if the content
    * does not tell it, either.
    */
   async learn(node: Node, caller: Caller): Promise<void> {
@@ -82,15 +82,15 @@ export class Sizes {
     tree.notifier.attributesChanged(node.ino)
   }
 
-  /** True where the service's listing tells no size, and the document was not asked within one cache lifetime. */
+  /** True if the listing tells no size, and the document was not looked up within one cache lifetime. */
   #isToBeAsked(node: Node): boolean {
     if (node.remote === undefined || node.content !== undefined) return false
     const { clock, reach, ttlMs } = this.#options
-    const { lookedUpAt: askedWholeAt } = node.stored
-    // A document that our own rename is to take elsewhere has a size, and is not looked at again.
-    const isLeft = askedWholeAt === undefined || reach.isAway || node.job !== undefined
+    const { lookedUpAt: lastLookupAt } = node.stored
+    // A document that our own rename is moving has a size, and is not looked up again.
+    const isLeft = lastLookupAt === undefined || reach.isAway || node.job !== undefined
     if (node.size !== undefined && isLeft) return false
-    return askedWholeAt === undefined || clock.steady() - askedWholeAt > ttlMs
+    return lastLookupAt === undefined || clock.steady() - lastLookupAt > ttlMs
   }
 
   async #ask(node: Node, untilMs: number = this.#options.clock.monotonic() + deadlineMs): Promise<void> {
@@ -105,11 +105,11 @@ export class Sizes {
     } catch (refusal) {
       if (mayMeanMissing(refusal) && (await this.#hasMoved(node, path, untilMs)))
         return this.#ask(node, untilMs)
-      // The name stays for whoever has to deal with it.
+      // The name stays, so that a person can resolve the refused change.
       if (mayMeanMissing(refusal) && node.job?.intention.isRefused === true) return
       return this.#refused(node, refusal, askedAt)
     }
-    // Of what came to its old place since nothing is known by that.
+    // It was moved meanwhile: the record is that of another document at its old path.
     if (node.storedPath !== path && this.#isToBeAsked(node)) return this.#ask(node, untilMs)
     if (found.kind !== 'file' || node.storedPath !== path || node.content !== undefined) return
     tree.completed(node, found, askedAt)
@@ -117,25 +117,25 @@ export class Sizes {
     if (version === undefined || (version.size !== undefined && found.modifiedAt !== undefined)) return
     if (found.size !== undefined) return
     const size = await remote.learnSize(node, abortAfter(clock, deadlineMs)).catch((error: unknown) => {
-      // The service was asked, and does not tell: whoever reads it is told so.
+      // The service does not tell the size: a program that reads the document gets this error.
       if (error instanceof ErrnoError && error.code === 'EIO') return undefined
       throw error
     })
     node.stored.learn(size)
   }
 
-  /** True if our own rename has taken it from there; waits for one that is under way. */
+  /** True if our own rename has moved the document away from `path`; waits for a rename that is under way. */
   async #hasMoved(node: Node, path: string, untilMs: number): Promise<boolean> {
     const { clock } = this.#options
     const timeoutMs = Math.max(0, untilMs - clock.monotonic())
-    // One that is refused leaves it there.
+    // A refused rename leaves it there.
     if (node.job !== undefined) await waitForJob(clock, node.job, { timeoutMs }).catch(() => {})
     return node.storedPath !== path
   }
 
   /**
-   * A document that seems to be gone is so if its folder says the same, which then shows it no more, also when the
-   * service is away.
+   * Throws the error for a failed lookup. A document that seems to be gone is gone if a newer listing of its folder says the
+   * same; the folder then shows it no more, also when the service is away.
    */
   async #refused(node: Node, refusal: unknown, askedAt: number): Promise<never> {
     const { parent, path, job } = node

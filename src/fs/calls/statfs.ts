@@ -1,5 +1,5 @@
-// Figures of `df`. The service tells no quota, so nothing is made up: what is saved is first kept on this machine, and
-// the room it has there is the drive's: what is free, and what is only cached on the same disk (`control/make-room.ts`).
+// Figures of `df`. The service tells no quota. Documents are first saved on this machine, so the space of the drive is that of
+// its disk: the free space, and the space of what is only cached on the same disk (`control/make-room.ts`).
 
 import type { Disk } from '../../world/disk.ts'
 import { nameMaxBytes } from '../../path.ts'
@@ -7,12 +7,12 @@ import type { World } from '../../world/world.ts'
 import type { FilesystemStatistics } from '../operations.ts'
 
 const blockSizeBytes = 4096
-/** File managers ask often. */
+/** Age up to which the figures are reused: file managers ask often. */
 const freshForMs = 1_000
-/** Where the disk does not tell: enough for every program, 1 TiB. */
-const untold = 2 ** 28
+/** Free blocks shown if the disk does not tell them: 1 TiB, enough for every program. */
+const blocksIfUnknown = 2 ** 28
 
-/** Answers the room for what is saved, all of it free. `givableBytes`: what would make room on that disk, were it full. */
+/** Returns a function that tells the disk space. `givableBytes`: bytes that the cache would free if the disk were full. */
 export function statfsOf(
   stateDir: string,
   { clock, disk }: Pick<World, 'clock' | 'disk'>,
@@ -25,10 +25,10 @@ export function statfsOf(
     const { blocks } = known
     return {
       blockSizeBytes,
-      // A size of nothing would hide a drive whose disk is full.
+      // File managers would hide a drive of size 0, also when its disk is merely full.
       blocks: Math.max(1, blocks),
       blocksFree: blocks,
-      // The service tells no bound: as btrfs does, none is shown.
+      // The service tells no limit of files: as on btrfs, none is shown.
       files: 0,
       filesFree: 0,
       nameMax: nameMaxBytes,
@@ -41,6 +41,6 @@ function blocksFree(folder: string, disk: Disk, givableBytes: number): number {
     const { bavail, bsize } = disk.statfsSync(folder)
     return Math.floor((bavail * bsize + givableBytes) / blockSizeBytes)
   } catch {
-    return untold
+    return blocksIfUnknown
   }
 }

@@ -1,4 +1,4 @@
-// Taking names away.
+// unlink(2): removes the name of a document.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { discardContent, type DiscardParts } from '../unsent/content.ts'
@@ -18,7 +18,7 @@ export interface UnlinkParts extends FolderParts, DiscardParts {
   readonly sizes: Sizes
 }
 
-/** `asked`: what had the name when the service was asked which version it is. */
+/** `asked`: the node whose record was loaded before this second call. */
 export function unlink(
   parts: UnlinkParts,
   parent: number,
@@ -39,7 +39,7 @@ export function unlink(
   })
 }
 
-/** Takes a document's name away and journals what the service has to hear. */
+/** Removes a document's name, and journals the delete that the service has to get. */
 function removeDocument(parts: UnlinkParts, folder: Node, node: Node, caller: Caller): void {
   const { path, name, storedPath } = node
   const version = takenAway(parts.tree.seen, node, caller)

@@ -51,6 +51,6 @@ function writeHere(
   markChanged(parts, node, offset === 'end' || offset >= content.size ? 'appended' : 'in place', caller)
   node.local.wrote()
   handle.used()
-  // Two appenders each see their own idea of the end: ours is the true one.
+  // Programs that append at the same time may each assume another end of the file: the size here is the true one.
   return content.write(offset === 'end' ? content.size : offset, data)
 }

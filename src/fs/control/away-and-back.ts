@@ -1,5 +1,5 @@
-// Steps to take when the service goes, and when it comes back: the queue is paused and goes on, old listings are
-// asked for anew, the person is told. content/reach decides whether it is there.
+// Steps when the service goes away, and when it comes back: the queue pauses and goes on, old listings are asked for anew, the
+// person is notified. content/reach decides when it is away.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -16,7 +16,7 @@ interface Parts {
   readonly tell: (notice: Notice) => void
 }
 
-/** From now on, for as long as the drive lives. */
+/** Takes these steps for as long as the drive runs. */
 export function followReach({ reach, queue, tree, clock, tell }: Parts): void {
   const backlog = new Backlog({ queue, clock, onSent: () => tell({ kind: 'done' }) })
   reach.onChange((state, before) => {

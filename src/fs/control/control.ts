@@ -1,4 +1,4 @@
-// Requests of people to a mounted project, beside files: wait, retry, recover, drain.
+// Commands to a mounted project: wait, retry, recover, drain.
 
 import type { Disk, OpenFile } from '../../world/disk.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
@@ -17,7 +17,7 @@ import type { SaveFailures } from '../unsent/save-failures.ts'
 import { errnoOf } from '../errno-of.ts'
 import { bytesOf, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
 
-/** The service may be away. */
+/** Longest wait for the decision which local-only files are documents: the service may be away. */
 const longestDecisionMs = 30_000
 
 export interface WaitParts {
@@ -64,18 +64,18 @@ export async function wait(
       throw new ErrnoError('EBUSY', 'sending is paused; docmount resume goes on')
     if (next === undefined) return tellLeft(parts, path, jobs)
     const timeoutMs = until - clock.monotonic()
-    const isOver = timeoutMs <= 0 || (await ended(clock, next, { timeoutMs, signal: options.signal }))
+    const isOver = timeoutMs <= 0 || (await timesOut(clock, next, { timeoutMs, signal: options.signal }))
     if (isOver) throw new ErrnoError('ETIMEDOUT', `${jobs.length} changes under ${path} are not sent yet`)
   }
 }
 
-/** It was refused, or cannot go before one that was. */
+/** True if the change was refused, or waits for one that was. */
 function isStopped(queue: CommitQueue, job: Job): boolean {
   return job.intention.isRefused || queue.stopperOf(job) !== undefined
 }
 
-/** True where time ran out. A refusal is no reason to stop: it is told at the end. */
-async function ended(clock: Clock, job: Job, options: WaitOptions): Promise<boolean> {
+/** Waits for the job, and returns true if time ran out. A refusal does not end the wait: it is thrown at the end. */
+async function timesOut(clock: Clock, job: Job, options: WaitOptions): Promise<boolean> {
   try {
     return (await waitForJob(clock, job, options)) !== 'done'
   } catch (error) {
@@ -84,8 +84,8 @@ async function ended(clock: Clock, job: Job, options: WaitOptions): Promise<bool
   }
 }
 
-/** Throws why any of these changes was not sent. */
-function tellLeft({ saveFailures, queue }: WaitParts, path: string, jobs: readonly Job[]): void {
+/** Throws the reason why one of these changes was not sent. */
+function throwIfLeft({ saveFailures, queue }: WaitParts, path: string, jobs: readonly Job[]): void {
   const [notKept] = saveFailures.under(path)
   if (notKept !== undefined)
     throw new ErrnoError(
@@ -97,12 +97,11 @@ function tellLeft({ saveFailures, queue }: WaitParts, path: string, jobs: readon
     if (refused !== undefined) throw refused.error as Error
   }
   const held = jobs[0]?.intention.path
-  // It is sent when it is closed.
   if (held !== undefined)
     throw new ErrnoError('EBUSY', `${held} is open for writing: it is sent when it is closed`)
 }
 
-/** Tries everything at or under the path again, now, also what the service refused. Answers how many. */
+/** Tries all changes at or under the path again, now, also refused ones. Returns how many. */
 export function retry(parts: RetryParts, path: string): number {
   parts.reach.probeNow()
   const failedCount = parts.saveFailures.under(path).length
@@ -144,11 +143,11 @@ export async function drain(
     const next = open.find(({ isHeld }) => !isHeld)
     if (parts.clock.monotonic() >= until || parts.queue.isPausedBy('asked')) return unsent
     if (next === undefined) {
-      // Changes that were sent may have made room here.
+      // Sent changes may have freed space for saves that the disk refused.
       if ((await parts.saveFailures.tryNow()) === 0) return unsentUnder(parts, '/')
       continue
     }
-    // A refusal is no reason to stop: it is told at the end, with the rest.
+    // A refusal does not end the drain: it is among the changes returned.
     await waitForJob(parts.clock, next, {
       timeoutMs: Math.min(1_000, until - parts.clock.monotonic()),
     }).catch(() => {})
@@ -156,8 +155,8 @@ export async function drain(
 }
 
 /**
- * Files that are on this machine only become documents now, where they are any. A file that cannot be judged without
- * the service stays.
+ * Decides now which local-only files are documents that are to be sent. A file that cannot be judged without the service stays
+ * local.
  */
 async function decide({ localOnly, clock }: WaitParts, path: string, timeoutMs: number): Promise<void> {
   const isOver = abortAfter(clock, Math.min(timeoutMs, longestDecisionMs))

@@ -15,12 +15,12 @@ export interface LinkParts extends PlaceParts {
 const deadlineMs = 10_000
 
 /**
- * Asks the service, whatever is known: the address lives its whole time. Throws ErrnoError for a path of which the service has no
- * document that is shown here; ApiError; NetworkError.
+ * Returns the download address. Always asks the service, so that its whole lifetime is left. Throws ErrnoError for a path at
+ * which the service has no document that is shown here; ApiError; NetworkError.
  */
 export async function linkOf(parts: LinkParts, path: string): Promise<Link> {
-  const why = whyNone(await placeOf(parts, path))
-  if (why !== undefined) throw new ErrnoError('ENODATA', `${path} ${why}`)
+  const reason = whyNoLink(await placeOf(parts, path))
+  if (reason !== undefined) throw new ErrnoError('ENODATA', `${path} ${reason}`)
   const askedAtMs = parts.clock.wall()
   const record = await parts.files.get(path, { deadlineMs })
   if (record.kind !== 'file') throw new ErrnoError('EISDIR', `${path} ${isFolder}`)
@@ -31,7 +31,7 @@ export async function linkOf(parts: LinkParts, path: string): Promise<Link> {
 
 const isFolder = 'is a folder; only documents have a download address'
 
-function whyNone(place: Place): string | undefined {
+function whyNoLink(place: Place): string | undefined {
   switch (place.state) {
     case 'stored':
     case 'unknown':

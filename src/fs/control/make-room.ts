@@ -5,8 +5,8 @@ import type { Reader } from '../../content/read/reader.ts'
 import type { UndoStore } from '../../content/undo/undo-store.ts'
 import type { Disk } from '../../world/disk.ts'
 
-/** 64 MiB: a full disk is met once for many writes, and most of the cache stays. */
-const givenBytes = 64 * 1024 * 1024
+/** Bytes freed at once: enough for many writes, while most of the cache stays. */
+const freedBytes = 64 * 1024 * 1024
 
 export interface MakeRoomParts {
   readonly reader: Pick<Reader, 'disk'>

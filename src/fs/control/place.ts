@@ -1,4 +1,4 @@
-// The state of one path, in one word and its reasons: with the service, on its way, refused, here only, or not there.
+// State of one path, with its reason: stored in the service, unsent, refused, on this machine only, or absent.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { nodeAt } from '../tree/node-at.ts'
@@ -14,7 +14,7 @@ export interface PlaceParts extends UnsentParts {
   readonly refusedNames: RefusedNames
 }
 
-/** Never throws: what cannot be known is said. */
+/** Returns the state of a path; `unknown`, with a reason, if it cannot be found out. Never throws. */
 export async function placeOf(parts: PlaceParts, path: string): Promise<Place> {
   let node: Node | undefined
   try {

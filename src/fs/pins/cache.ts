@@ -1,4 +1,4 @@
-// `docmount cache`: what the disk cache holds, and clearing it. Unsent content is never in it.
+// `docmount cache`: amounts in the disk cache, and clearing it. Unsent content is never in it.
 
 import type { Reader } from '../../content/read/reader.ts'
 import type { CacheStatus } from './pin-status.ts'
@@ -16,7 +16,7 @@ export async function cacheStatus(reader: Reader, dir: string): Promise<CacheSta
   }
 }
 
-/** On disk and in memory; what is pinned only if asked for. Answers what was there before. */
+/** Clears the cache on disk and in memory; pinned documents only if `withPinned`. Returns the status before. */
 export async function clearCache(
   reader: Reader,
   dir: string,

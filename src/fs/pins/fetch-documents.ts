@@ -1,4 +1,5 @@
-// Fetches documents whole, a few at a time, behind whatever readers want. One that cannot be had costs itself only.
+// Fetches whole documents, a few at a time, after the reads of programs. A document that cannot be fetched does not stop the
+// others.
 
 import type { PresignedUrls } from '../../content/read/presigned-urls.ts'
 import type { Reader } from '../../content/read/reader.ts'
@@ -12,26 +13,26 @@ export interface FetchSources {
   readonly urls: PresignedUrls
 }
 
-/** How one document fared. `fetchedBytes` came through the network. */
+/** The outcome for one document. `fetchedBytes` came through the network. */
 export interface Fetched {
   readonly document: FoundDocument
   readonly fetchedBytes: number
-  /** A sentence, where it is not here. */
+  /** The reason, in a sentence, why the document is not on this machine; undefined if it is. */
   readonly problem: string | undefined
 }
 
 export interface FetchDocumentsOptions {
   readonly signal: AbortSignal
-  /** True when no further document is to be begun. */
+  /** Returns true when no further document may be started. */
   readonly isOver?: () => boolean
   readonly onKept: (document: FoundDocument, bytes: number) => void
   readonly onFetched: (fetched: Fetched) => void
 }
 
-/** Small documents cost a round trip each: several at once. */
-const atOnce = 4
+/** Documents fetched at the same time: small ones cost a round trip each. */
+const concurrency = 4
 
-/** Throws the signal's reason. */
+/** Fetches the documents in order, and reports each to `onFetched`. Throws the signal's reason. */
 export async function fetchDocuments(
   sources: FetchSources,
   documents: readonly FoundDocument[],
@@ -45,7 +46,7 @@ export async function fetchDocuments(
       options.onFetched(await fetchOne(sources, document, options))
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await Promise.all(Array.from({ length: concurrency }, work))
 }
 
 async function fetchOne(
@@ -55,7 +56,7 @@ async function fetchOne(
 ): Promise<Fetched> {
   const { path, version, record, askedAt } = document
   if (version === undefined) return { document, fetchedBytes: 0, problem: undefined }
-  if (!isKeepable(version)) return { document, fetchedBytes: 0, problem: notTold(path) }
+  if (!isKeepable(version)) return { document, fetchedBytes: 0, problem: sizeUnknown(path) }
   if (record !== undefined) urls.remember(version.path, record, askedAt)
   try {
     const fetchedBytes = await reader.fetchWhole(version, {
@@ -65,12 +66,12 @@ async function fetchOne(
     return { document, fetchedBytes, problem: undefined }
   } catch (error) {
     signal.throwIfAborted()
-    // Another version by now: the next look shows it.
+    // The service has another version by now: the tree lists it anew for the next round.
     if ((error as { code?: unknown }).code === 'ESTALE') await tree.look(path)
     return { document, fetchedBytes: 0, problem: `${path}: ${reasonOf(error)}` }
   }
 }
 
-function notTold(path: string): string {
+function sizeUnknown(path: string): string {
   return `${path}: the service does not tell its size, or when it was changed, so that no copy of it can be kept`
 }

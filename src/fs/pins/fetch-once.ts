@@ -1,4 +1,5 @@
-// `docmount fetch`: brings what is at and under a path into the disk cache, once, where it stays for as long as there is room.
+// `docmount fetch`: brings the documents at and under a path into the disk cache, once; they stay there as long as there is
+// space.
 
 import type { Disk } from '../../world/disk.ts'
 import { diskBytesOf } from '../../content/disk/disk-bytes.ts'
@@ -15,7 +16,7 @@ export interface FetchOnceOptions extends FetchSources {
   readonly disk: Disk
 }
 
-/** Throws ENOENT where nothing has this name, the signal's reason, and what listing it throws. */
+/** Throws ENOENT if nothing has this name, the signal's reason, and the error of listing the path. */
 export async function fetchOnce(
   options: FetchOnceOptions,
   path: string,
@@ -31,7 +32,7 @@ export async function fetchOnce(
     const here = isKept ? await reader.disk.bytesInPlace(version, version.size) : 0
     bytes += document.bytes
     bytesHere += version === undefined ? document.bytes : here
-    // A pinned document takes no room in the cache: pins have a place of their own.
+    // A pinned document takes no space in the cache: pins have a folder of their own.
     if (isKept && store.pinOf(version.path) === undefined) {
       cacheBytes += diskBytesOf(document.bytes)
       missingBytes += document.bytes - here

@@ -1,6 +1,6 @@
-// A pin follows what it names when that is renamed on this drive. Not to the name of a backup: an editor that renames `f` to
-// `f~`, or `sed -i.bak` to `f.bak`, is about to save `f` anew, and it is `f` that is pinned. A name that tells no type may be one
-// or not: the pin follows once the document has moved there.
+// A pin follows its document or folder when that is renamed on this drive, but not to the name of a backup: an editor that
+// renames `f` to `f~`, or `sed -i.bak` to `f.bak`, is about to save `f` anew, and `f` stays pinned. A name that tells no type
+// may be a backup's or not: the pin follows once the service has moved the document there.
 
 import type { Intention } from '../../content/intention.ts'
 import { nameWithoutBackupEnding } from '../../api/extension.ts'
@@ -18,7 +18,7 @@ interface Renaming {
   readonly newName: string
 }
 
-/** Renames, and then the pins. */
+/** Does the rename, and then moves the pins. */
 export async function withPins(
   { tree, pins }: { readonly tree: Tree; readonly pins: Pins },
   { parent, name, newParent, newName }: Renaming,
@@ -35,7 +35,7 @@ export async function withPins(
   if (isFolder || !mayBeBackup) pins.moved(from, to)
 }
 
-/** The service has moved what rested under a name that tells no type: no successor came. */
+/** Called when the service has moved a document: a name that tells no type is no backup's, since no successor came. */
 export function followMove(pins: Pins, { path, source, keepSource }: Intention): void {
   const name = nameOf(path)
   if (source === undefined || keepSource === true || !isBackupName(name) || name.endsWith('~')) return

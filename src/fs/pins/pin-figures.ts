@@ -1,4 +1,5 @@
-// How much of one pin is here, as the rounds find out; told at any time, also in the middle of one. No I/O.
+// Figures of one pin: how much of it is on this machine. The rounds (`pin-round.ts`) update them, and they can be read at any
+// time, also during a round. No I/O.
 
 import type { PinState, PinStatus } from './pin-status.ts'
 
@@ -7,7 +8,7 @@ interface Counts {
   bytes: number
   documentsHere: number
   bytesHere: number
-  /** Bytes of disk that all of it takes, without the documents that another pin counts. */
+  /** Bytes on disk that all its documents take, without those that another pin counts. */
   needBytes: number
 }
 
@@ -17,10 +18,10 @@ export class PinFigures {
   readonly path: string
   #state: PinState = 'waiting'
   #counts: Counts = { ...none }
-  /** Counts of the look under way, so far. */
+  /** Counts of the round under way, so far. */
   #found: Counts = { ...none }
   #problems: string[] = []
-  /** Some folder could not be listed. */
+  /** True if a folder could not be listed. */
   isPartlyUnknown = false
 
   constructor(path: string) {
@@ -38,13 +39,14 @@ export class PinFigures {
     return { path: this.path, state: this.#state, documents, bytes, documentsHere, bytesHere, problem }
   }
 
-  /** A look begins; what could not be listed. */
+  /** A round begins. `problems`: a sentence for each folder that could not be listed. */
   begin(problems: readonly string[]): void {
     this.#found = { ...none }
     this.#problems = [...problems]
     this.isPartlyUnknown = problems.length > 0
   }
 
+  /** The round found a document. */
   found(
     bytes: number,
     bytesHere: number,
@@ -57,7 +59,7 @@ export class PinFigures {
     if (isHere) this.#found.documentsHere++
   }
 
-  /** Everything there was counted. */
+  /** All documents are counted. */
   counted({ isAway }: { isAway: boolean }): void {
     this.#counts = this.#found
     const isAnyMissing = this.#counts.documentsHere < this.#counts.documents
@@ -65,17 +67,17 @@ export class PinFigures {
     this.#state = isAnyMissing && !isAway ? 'fetching' : this.#isWhole ? 'here' : 'incomplete'
   }
 
-  /** Bytes that were missing are here. */
+  /** Missing bytes were fetched. */
   kept(bytes: number): void {
     this.#counts.bytesHere += bytes
   }
 
-  /** One document more. */
-  isHere(): void {
+  /** A missing document is now whole. */
+  documentArrived(): void {
     this.#counts.documentsHere++
   }
 
-  /** The rest goes on. */
+  /** A document cannot be fetched; the others go on. */
   cannotBeHad(problem: string): void {
     this.#problems.push(problem)
   }
@@ -84,14 +86,14 @@ export class PinFigures {
     this.#problems.push(`${path}: what is pinned is beyond --pin-size`)
   }
 
-  /** The round is over, for now. */
+  /** The round is over. */
   roundEnded({ isAway }: { isAway: boolean }): void {
     if (this.#isWhole) {
       this.#state = 'here'
       return
     }
     if (isAway) this.#problems = ['the service is away']
-    // Cut short, it goes on at once.
+    // Without a problem, the round was cut short, and the next one begins at once.
     if (this.#problems.length > 0) this.#state = 'incomplete'
   }
 
@@ -102,7 +104,7 @@ export class PinFigures {
     this.#state = 'incomplete'
   }
 
-  /** It cannot be said what is there. */
+  /** The path could not be surveyed. */
   notKnown(problem: string): void {
     this.#problems = [problem]
     this.isPartlyUnknown = true

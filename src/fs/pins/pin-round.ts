@@ -1,5 +1,5 @@
-// One look at everything that is pinned: what is there now, what of it is here, and, while the service is there, fetching
-// the rest. Changes nothing but the disk cache and what is told of it.
+// One round over all pins: surveys their documents, counts those on this machine, and fetches the others while the service is
+// reachable. Changes nothing but the disk cache and the figures of the pins.
 
 import { diskBytesOf } from '../../content/disk/disk-bytes.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -13,38 +13,38 @@ export interface RoundOptions extends FetchSources {
   readonly reach: Reach
   readonly signal: AbortSignal
   readonly setbacks: Setbacks
-  /** True when another look is due: no further document is begun. */
+  /** Returns true when another round is due: no further document is started. */
   readonly isOver: () => boolean
 }
 
 export interface RoundOutcome {
-  /** Folders that were looked at. */
+  /** Number of folders surveyed. */
   readonly folders: number
-  /** Some folder could not be listed. */
+  /** True if a folder could not be listed. */
   readonly hasFailed: boolean
-  /** When the first document that could not be had may be tried again (ms from now); Infinity where there is none. */
+  /** Time until the first failed document may be tried again (ms from now); Infinity if there is none. */
   readonly againInMs: number
-  /** Documents were left for the next round, since that was due. */
+  /** True if documents were left for the next round, since that was due. */
   readonly isCutShort: boolean
 }
 
-/** A document that is not whole here. */
+/** A document that is not whole on this machine. */
 interface Missing {
   readonly document: FoundDocument
   readonly figures: PinFigures
-  /** Bytes of disk that are still to be fetched. */
+  /** Bytes on disk that are still to be fetched. */
   readonly needBytes: number
 }
 
-/** So many in a row: it is no matter of single documents. */
+/** After so many failures in a row the round ends: single documents are not the cause. */
 const mostFailuresInARow = 8
 
-/** Throws the signal's reason. */
+/** Does one round. Throws the signal's reason. */
 export async function pinRound(pins: readonly PinFigures[], options: RoundOptions): Promise<RoundOutcome> {
-  // Only files noted before the look may go: a document saved here during it may be missing from what it finds.
+  // Only files listed before the survey may be removed: a document that is saved during the survey may be missing from it.
   const files = await options.reader.disk.pinnedFiles()
   const surveys: (Survey | undefined)[] = []
-  for (const pin of pins) surveys.push(await lookAt(pin, options))
+  for (const pin of pins) surveys.push(await surveyPin(pin, options))
   const documents = surveys.flatMap((found) => found?.documents ?? [])
   await options.reader.disk.keepPinned(versionsOf(documents), {
     files,
@@ -54,9 +54,9 @@ export async function pinRound(pins: readonly PinFigures[], options: RoundOption
   const counted = new Set<string>()
   for (const [at, pin] of pins.entries())
     missing.push(...(await count(pin, surveys[at], { ...options, counted })))
-  const brought = await bring(missing, options)
+  const fetched = await fetchMissing(missing, options)
   return {
-    ...brought,
+    ...fetched,
     folders: surveys.reduce((sum, found) => sum + (found?.folders ?? 0), 0),
     hasFailed: pins.some(({ isPartlyUnknown }) => isPartlyUnknown),
   }
@@ -66,15 +66,15 @@ function* versionsOf(documents: readonly FoundDocument[]) {
   for (const { version } of documents) if (version !== undefined) yield version
 }
 
-/** Undefined where nothing is known of it. */
-async function lookAt(pin: PinFigures, { tree, reach, signal }: RoundOptions): Promise<Survey | undefined> {
+/** Surveys one pin; undefined if that fails. */
+async function surveyPin(pin: PinFigures, { tree, reach, signal }: RoundOptions): Promise<Survey | undefined> {
   try {
     return await survey(tree, pin.path, signal)
   } catch (error) {
     signal.throwIfAborted()
     if ((error as { code?: unknown }).code === 'ENOENT') {
       pin.nothingThere()
-      // Whatever was pinned there is not wanted any more.
+      // The documents kept for it are not needed any more.
       return { documents: [], folders: 0, problems: [] }
     }
     pin.notKnown(reach.isAway ? 'the service is away' : reasonOf(error))
@@ -109,8 +109,8 @@ async function count(
   return missing
 }
 
-/** Fetches what fits, in order; what does not fit, or is not to be tried yet, is said so. */
-async function bring(
+/** Fetches the missing documents that fit, in order. Notes a problem for those that do not fit, or may not be tried yet. */
+async function fetchMissing(
   missing: readonly Missing[],
   options: RoundOptions,
 ): Promise<Pick<RoundOutcome, 'isCutShort' | 'againInMs'>> {
@@ -144,10 +144,10 @@ async function bring(
       if (problem === undefined) {
         failuresInARow = 0
         setbacks.succeeded(document)
-        figures?.isHere()
+        figures?.documentArrived()
       } else {
         failuresInARow++
-        // No fault of the document's, where the service went away.
+        // The document is not the cause if the service went away.
         if (!reach.isAway) againInMs = Math.min(againInMs, setbacks.failed(document, problem))
         figures?.cannotBeHad(problem)
       }

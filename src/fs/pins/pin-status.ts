@@ -1,10 +1,10 @@
-// Answers about pins and the disk cache: the shapes of `docmount pins --json` and `docmount cache --json`.
+// Shapes of `docmount pins --json` and `docmount cache --json`.
 
 /**
- * - `waiting`: not looked at yet, or the service is away and never told what is there.
- * - `fetching`: some of it is not here yet.
- * - `here`: all of it is.
- * - `incomplete`: some of it is not here, and `problem` says why; it is tried again.
+ * - `waiting`: not surveyed yet, or the service is away and never listed it.
+ * - `fetching`: some documents are not on this machine yet.
+ * - `here`: all of them are.
+ * - `incomplete`: some of them are not, and `problem` says why; they are tried again.
  */
 export type PinState = 'waiting' | 'fetching' | 'here' | 'incomplete'
 
@@ -12,7 +12,7 @@ export type PinState = 'waiting' | 'fetching' | 'here' | 'incomplete'
 export interface PinStatus {
   readonly path: string
   readonly state: PinState
-  /** As far as is known. */
+  /** Documents found so far, and their bytes. */
   readonly documents: number
   readonly bytes: number
   readonly documentsHere: number
@@ -20,12 +20,12 @@ export interface PinStatus {
   readonly problem: string | undefined
 }
 
-/** Why something is not taken: it needs more on disk (bytes) than is free. */
+/** Reason to refuse a pin or a fetch: it needs more bytes on disk than are free. */
 export interface NoRoom {
   readonly documents: number
   readonly needBytes: number
   readonly freeBytes: number
-  /** The bound: `--pin-size`, `--cache-size`, or what the disk has. */
+  /** Bytes of the bound: `--pin-size`, `--cache-size`, or the size of the disk. */
   readonly sizeBytes: number
   readonly bound: 'pin-size' | 'cache-size' | 'disk'
 }
@@ -44,10 +44,10 @@ export type FetchAnswer =
       readonly kind: 'fetched'
       readonly documents: number
       readonly bytes: number
-      /** Fetched through the network. */
+      /** Documents and bytes that came through the network. */
       readonly fetchedDocuments: number
       readonly fetchedBytes: number
-      /** One sentence for each document or folder that could not be had. */
+      /** One sentence for each document or folder that could not be fetched. */
       readonly problems: readonly string[]
     }
   | ({ readonly kind: 'no-room' } & NoRoom)
@@ -61,7 +61,7 @@ export interface FetchProgress {
 export interface CacheStatus {
   readonly dir: string
   readonly cachedDocuments: number
-  /** On disk. */
+  /** Bytes on disk. */
   readonly cachedBytes: number
   readonly cacheSizeBytes: number
   readonly pinnedDocuments: number

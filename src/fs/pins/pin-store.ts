@@ -1,5 +1,5 @@
-// Pins as the person set them: paths, in a file of the state folder. Durable, since it is the person's word; what is
-// kept of it is the disk cache's, and can be fetched again. Paths only: whether anything is there is not known here.
+// Pins as the person set them: paths, in a file of the state folder. The file is durable, since nothing else has them; the
+// pinned content is in the disk cache, and can be fetched again. A path may be pinned although nothing has that name.
 //
 //   { "id": "8f0c…", "pins": ["/reports", "/letters/a.pdf"] }
 
@@ -13,7 +13,7 @@ import { folderOf, isAtOrUnder } from '../../path.ts'
 const pinFile = 'pins.json'
 
 export class PinStore {
-  /** Names the folder of the cache where this state folder's pins are kept, also when the state folder is moved. */
+  /** Name of the cache's folder for the pins of this state folder: stays the same when the state folder is moved. */
   readonly id: string
   readonly #file: string
   readonly #disk: Disk
@@ -36,7 +36,7 @@ export class PinStore {
     return this.#paths.has(path)
   }
 
-  /** The pin a path is or lies in. */
+  /** Returns the pin that the path is, or lies in. */
   pinOf(path: string): string | undefined {
     if (this.#paths.size === 0) return undefined
     for (let above = path; ; above = folderOf(above)) {
@@ -55,7 +55,10 @@ export class PinStore {
     this.#change(new Set([...this.#paths].filter((pinned) => pinned !== path)))
   }
 
-  /** Something has another path now, and what is pinned at or under it. True where anything was. */
+  /**
+   * Moves the pins at and under `from` to `to`. Returns true if there are any. Throws the system's errors; then nothing has
+   * changed.
+   */
   move(from: string, to: string): boolean {
     const moved = [...this.#paths].map((path) =>
       isAtOrUnder(path, from) ? to + path.slice(from.length) : path,
@@ -76,7 +79,7 @@ export class PinStore {
 
   #read(log: Log, { clock, chance }: World): Written {
     try {
-      return written(this.#disk.readFileSync(this.#file, 'utf8'))
+      return parse(this.#disk.readFileSync(this.#file, 'utf8'))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingYet(chance)
       const file = `${this.#file}.damaged-${new Date(clock.wall()).toISOString().replaceAll(':', '.')}`
@@ -99,18 +102,18 @@ function nothingYet(chance: Chance): Written {
   return { id: chance.hex(8), pins: [] }
 }
 
-/** Throws where it is not what `PinStore` writes. */
-function written(text: string): Written {
+/** Throws if `PinStore` has not written it. */
+function parse(text: string): Written {
   const { id, pins } = JSON.parse(text) as Partial<Record<keyof Written, unknown>>
   const isList = Array.isArray(pins) && pins.every((path) => typeof path === 'string' && path.startsWith('/'))
   if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id) || !isList) throw new Error('no list of paths')
   return { id, pins: pins as string[] }
 }
 
-/** Written beside and renamed: after a power cut it is the old file or the new one. */
+/** Writes a new file and renames it: after a power cut the old file or the new one is there. */
 function writeDurably(disk: Disk, file: string, text: string): void {
-  const beside = `${file}.new`
-  const fd = disk.openSync(beside, 'w', 0o600)
+  const newFile = `${file}.new`
+  const fd = disk.openSync(newFile, 'w', 0o600)
   try {
     const bytes = Buffer.from(text)
     disk.writeSync(fd, bytes, 0, bytes.length, 0)
@@ -118,7 +121,7 @@ function writeDurably(disk: Disk, file: string, text: string): void {
   } finally {
     disk.closeSync(fd)
   }
-  disk.renameSync(beside, file)
+  disk.renameSync(newFile, file)
   const folder = disk.openSync(dirname(file), 'r')
   try {
     disk.fsyncSync(folder)

@@ -1,5 +1,5 @@
-// Pinned documents stay here: they are looked at again and again while the service is there, and left alone while it
-// is not. One round at a time; a wish, or the service coming back, begins one at once.
+// Keeps pinned documents on this machine: one round (`pin-round.ts`) after the other while the service is reachable, none while
+// it is away. A command, or the return of the service, begins a round at once.
 
 import type { Disk } from '../../world/disk.ts'
 import type { Clock, Timer } from '../../world/clock.ts'
@@ -26,17 +26,17 @@ export interface PinsOptions extends FetchSources {
   readonly clock: Clock
   readonly disk: Disk
   readonly cacheDir: string
-  /** The age that is accepted of anything shown: pins are looked at no more often. */
+  /** Greatest age of anything shown (ms). Without failures, rounds are at least this far apart. */
   readonly ttlMs: number
 }
 
-/** However small a pin is. */
+/** Shortest pause between two rounds. */
 const shortestPauseMs = 1_000
-/** Listing all pinned folders anew costs at most four calls a second. */
+/** Pause for each pinned folder: listing all of them anew costs at most four calls a second. */
 const pausePerFolderMs = 250
-/** A round that fetches for long looks at what changed meanwhile. */
+/** Longest time a round starts fetches: the next round finds the changes made meanwhile. */
 const longestRoundMs = 60_000
-/** After a folder could not be listed. */
+/** Pause after a folder could not be listed for the first time. */
 const firstBackoffMs = 2_000
 
 export class Pins {
@@ -44,8 +44,8 @@ export class Pins {
   readonly #figures = new Map<string, PinFigures>()
   readonly #setbacks: Setbacks
   readonly #closing = new AbortController()
-  #keeping: Promise<void> | undefined
-  #isAsked = false
+  #rounds: Promise<void> | undefined
+  #isRoundDue = false
   #wake: () => void = () => {}
 
   constructor(options: PinsOptions) {
@@ -56,7 +56,7 @@ export class Pins {
     })
   }
 
-  /** Looks now at what is pinned, if anything is, and tries again what could not be had. */
+  /** Begins a round now, if anything is pinned, and tries failed documents again. */
   look(): void {
     if (this.#options.store.list().length > 0) this.#begin()
   }
@@ -66,14 +66,14 @@ export class Pins {
   }
 
   /**
-   * Pins what is at a path, and what will be. Throws ENOENT where nothing has this name, the signal's reason, and the
-   * system's errors where it cannot be written down.
+   * Pins the documents at and under a path, also future ones. Throws ENOENT if nothing has this name, the signal's reason, and
+   * the system's errors if the pin cannot be stored.
    */
   async pin(path: string, signal: AbortSignal): Promise<PinAnswer> {
     const { store, reach, tree } = this.#options
     if (!store.has(path)) {
       const found = await survey(tree, path, signal).catch((error: unknown) => {
-        // While the service is away the pin is taken unseen: the round after its return finds out what it holds.
+        // While the service is away the pin is accepted unseen: the round after its return surveys it.
         if (reach.isAway) return undefined
         throw error
       })
@@ -86,7 +86,7 @@ export class Pins {
     return { kind: 'pinned', pin: this.#figuresOf(path).status(), isAway: reach.isAway }
   }
 
-  /** Throws ENOENT where it is not pinned. */
+  /** Throws ENOENT if it is not pinned. */
   unpin(path: string): void {
     const { store } = this.#options
     if (!store.has(path)) {
@@ -100,7 +100,7 @@ export class Pins {
     this.#begin()
   }
 
-  /** Something was renamed here: what is pinned at and under it goes with it. */
+  /** Called after a rename on this drive: pins at and under the old path move to the new one. */
   moved(from: string, to: string): void {
     try {
       if (this.#options.store.move(from, to)) this.#begin()
@@ -109,40 +109,40 @@ export class Pins {
     }
   }
 
-  /** A round begins now: nothing may be pinned any more. */
+  /** Begins a round now. It runs also if nothing is pinned any more, to release the documents of removed pins. */
   #begin(): void {
-    this.#isAsked = true
+    this.#isRoundDue = true
     this.#setbacks.clear()
     this.#wake()
     if (this.#closing.signal.aborted) return
-    this.#keeping ??= this.#keep().finally(() => {
-      this.#keeping = undefined
-      if (this.#isAsked) this.#begin()
+    this.#rounds ??= this.#runRounds().finally(() => {
+      this.#rounds = undefined
+      if (this.#isRoundDue) this.#begin()
     })
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new DOMException('the drive ends', 'AbortError'))
     this.#wake()
-    await this.#keeping
+    await this.#rounds
   }
 
-  /** Round after round, until nothing is pinned. */
-  async #keep(): Promise<void> {
+  /** Runs round after round, until nothing is pinned. */
+  async #runRounds(): Promise<void> {
     let failures = 0
-    while (!this.#closing.signal.aborted && (this.#isAsked || this.#options.store.list().length > 0)) {
-      if (this.#isAsked) failures = 0
-      this.#isAsked = false
-      const outcome = await this.#round()
+    while (!this.#closing.signal.aborted && (this.#isRoundDue || this.#options.store.list().length > 0)) {
+      if (this.#isRoundDue) failures = 0
+      this.#isRoundDue = false
+      const outcome = await this.#runRound()
       if (outcome === undefined) return
-      if (this.#isAsked || outcome.isCutShort) continue
+      if (this.#isRoundDue || outcome.isCutShort) continue
       failures = outcome.hasFailed ? failures + 1 : 0
       await this.#pause(this.#pauseMs(outcome, failures))
     }
   }
 
-  /** Undefined when the drive ends. */
-  async #round(): Promise<RoundOutcome | undefined> {
+  /** Runs one round; undefined if the drive ends. */
+  async #runRound(): Promise<RoundOutcome | undefined> {
     const { signal } = this.#closing
     const until = this.#options.clock.monotonic() + longestRoundMs
     try {
@@ -150,7 +150,7 @@ export class Pins {
         ...this.#options,
         setbacks: this.#setbacks,
         signal,
-        isOver: () => this.#isAsked || this.#options.clock.monotonic() > until,
+        isOver: () => this.#isRoundDue || this.#options.clock.monotonic() > until,
       })
       this.#options.saved.flush()
       return outcome
@@ -161,7 +161,7 @@ export class Pins {
     }
   }
 
-  /** While the service is away there is nothing to do until it is back. */
+  /** Returns the pause before the next round; Infinity while the service is away. */
   #pauseMs({ folders, againInMs }: RoundOutcome, failures: number): number {
     if (this.#options.reach.isAway) return Infinity
     const usualMs = Math.max(this.#options.ttlMs, folders * pausePerFolderMs)
@@ -171,7 +171,7 @@ export class Pins {
   }
 
   async #pause(ms: number): Promise<void> {
-    if (this.#isAsked || this.#closing.signal.aborted) return
+    if (this.#isRoundDue || this.#closing.signal.aborted) return
     const { clock } = this.#options
     let timer: Timer | undefined
     await new Promise<void>((resolve) => {
@@ -182,7 +182,7 @@ export class Pins {
     this.#wake = () => {}
   }
 
-  /** In the order of their paths. */
+  /** Figures of all pins, in the order of their paths. */
   #pins(): readonly PinFigures[] {
     return this.#options.store.list().map((path) => this.#figuresOf(path))
   }

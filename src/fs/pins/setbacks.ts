@@ -1,5 +1,5 @@
-// Documents that could not be had, and when each may be tried again: later each time, so that what never works costs
-// next to nothing, and does not hold up the rest. No I/O.
+// Documents that could not be fetched, and when each may be tried again: later each time, so that a document that never works
+// costs next to nothing, and does not delay the others. No I/O.
 
 import { doubledMs, type BackoffLimits } from '../../backoff.ts'
 import type { FoundDocument } from './survey.ts'
@@ -22,7 +22,7 @@ export class Setbacks {
     this.#now = now
   }
 
-  /** Why it is not to be tried yet, and for how long. Another version may be tried at once. */
+  /** Returns why, and for how long (ms), the document may not be tried yet. Another version may be tried at once. */
   against({ path, version }: FoundDocument): { problem: string; forMs: number } | undefined {
     const setback = this.#byPath.get(path)
     if (setback === undefined || setback.fingerprint !== version?.fingerprint) return undefined
@@ -30,7 +30,7 @@ export class Setbacks {
     return forMs > 0 ? { problem: setback.problem, forMs } : undefined
   }
 
-  /** Answers for how long it is left alone (ms). */
+  /** Notes a failure. Returns the time until the next try (ms). */
   failed({ path, version }: FoundDocument, problem: string): number {
     const failures = (this.#byPath.get(path)?.failures ?? 0) + 1
     const pauseMs = doubledMs(failures, backoff)
@@ -43,7 +43,7 @@ export class Setbacks {
     this.#byPath.delete(path)
   }
 
-  /** Everything may be tried now. */
+  /** Lets every document be tried now. */
   clear(): void {
     this.#byPath.clear()
   }

@@ -1,5 +1,5 @@
-// Which documents are at and under a path now: what the tree shows, listed where it has to be, one folder after the
-// other. Fetches no content.
+// Survey of the documents at and under a path, as the tree shows them now. Folders are listed one after the other where needed.
+// Fetches no content.
 
 import type { RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -11,9 +11,9 @@ import type { Tree } from '../tree/tree.ts'
 /** One document as it is shown. */
 export interface FoundDocument {
   readonly path: string
-  /** Undefined for what is on this machine anyway: unsent, or never sent. */
+  /** Undefined for a document whose content is on this machine anyway: unsent, or never sent. */
   readonly version: Version | undefined
-  /** Where its link comes from, and when that was asked for (ms). */
+  /** The record with its link, and when it was asked for (ms). */
   readonly record: RemoteFile | undefined
   readonly askedAt: number
   readonly bytes: number
@@ -22,11 +22,11 @@ export interface FoundDocument {
 export interface Survey {
   readonly documents: readonly FoundDocument[]
   readonly folders: number
-  /** One sentence for each folder that could not be listed: what is in it is missing above. */
+  /** One sentence for each folder that could not be listed: its documents are missing above. */
   readonly problems: readonly string[]
 }
 
-/** Throws ENOENT where nothing has this name; other than that, what cannot be listed is told in `problems`. */
+/** Throws ENOENT if nothing has this name; folders below it that cannot be listed are named in `problems`. */
 export async function survey(tree: Tree, path: string, signal: AbortSignal): Promise<Survey> {
   const documents: FoundDocument[] = []
   const problems: string[] = []
@@ -70,7 +70,7 @@ async function listed(tree: Tree, folder: Node, problems: string[]): Promise<Lis
   try {
     return await tree.listing(folder)
   } catch (error) {
-    // Gone meanwhile: nothing of it is missing.
+    // The folder was removed meanwhile: no document is missing.
     if ((error as { code?: unknown }).code !== 'ENOENT')
       problems.push(`${path} cannot be listed: ${reasonOf(error)}`)
     return undefined
@@ -101,7 +101,7 @@ export function documentOf(
   return { path, version, record, askedAt: listedAt, bytes: record.size ?? 0 }
 }
 
-/** For people. */
+/** Returns the message of an error, for people. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

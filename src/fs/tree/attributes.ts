@@ -9,7 +9,7 @@ const folderSizeBytes = 4096
 export interface Owner {
   readonly uid: number
   readonly gid: number
-  /** Shown for what the service gives no time for. */
+  /** Time shown for a file or folder that has none in the service. */
   readonly mountedAt: Time
 }
 
@@ -30,7 +30,7 @@ export function attributesOf(node: Node, owner: Owner): Attributes {
   }
 }
 
-/** A date-time of the service; undefined where it is none. */
+/** Parses a date-time of the service; undefined if it is not one. */
 function timeOf(text: string | undefined): Time | undefined {
   if (text === undefined) return undefined
   const ms = Date.parse(text)

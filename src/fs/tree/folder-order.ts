@@ -1,7 +1,7 @@
-// The order a folder's names are told in. A place in it, once told, stays that name's: a program goes back to it (seekdir),
-// and the kernel goes on from it with another handle. So names that go leave a gap, and those that come stand behind.
+// The order of a folder's names in readdir. The position of a name never changes: a program may go back to it (seekdir), and
+// the kernel may continue from it with another handle. So removed names leave a gap, and new names are appended.
 
-/** Bytes that a name takes here, where no node has it too. */
+/** Bytes of memory for a name here that is not shared with a node. */
 export const orderedBytes = 48
 
 export class FolderOrder {
@@ -11,12 +11,12 @@ export class FolderOrder {
     return this.#names.length
   }
 
-  /** The name at a place; it may be gone meanwhile. */
-  at(place: number): string | undefined {
-    return this.#names[place]
+  /** Returns the name at a position; it may have been removed. */
+  at(position: number): string | undefined {
+    return this.#names[position]
   }
 
-  /** These are the names now. */
+  /** Appends those of these names that are new. */
   take(names: readonly string[]): void {
     const known = new Set(this.#names)
     for (const name of names) if (!known.has(name)) this.#names.push(name)

@@ -1,12 +1,12 @@
-// When the names of a folder last changed: the service does not say, so it is what this drive saw. Kept for folders whose
-// node is gone, so that what was shown does not go back; a new mount begins with its own time, which is later.
+// Times when the names of a folder last changed, as far as this drive saw: the service does not tell them. They are kept when
+// the node of a folder is dropped, so that the times shown never go back; a new mount begins with its own time, which is later.
 
 import { LRUCache } from 'lru-cache'
 import { timeOfMs } from './attributes.ts'
 import type { Node } from './node.ts'
 import type { Time } from '../operations.ts'
 
-/** Folders whose times are remembered though nobody looks at them. */
+/** Most folders without a node whose times are remembered. */
 const mostFolders = 50_000
 
 interface Times {
@@ -17,12 +17,12 @@ interface Times {
 export class FolderTimes {
   /** Times of folders without a node, by path. */
   readonly #gone: LRUCache<string, Times>
-  /** Latest ctime of the folders that were forgotten for want of space: one that is not remembered starts with it, and never goes back. */
+  /** Latest ctime of the evicted folders: a folder that is not remembered starts with it, so that its times never go back. */
   #floor: Time | undefined
 
   constructor(limit: number = mostFolders) {
     this.#gone = new LRUCache({
-      // Not `max`: lru-cache makes room for that many at once.
+      // Not `max`: lru-cache allocates memory for that many at once.
       maxSize: limit,
       sizeCalculation: () => 1,
       dispose: ({ ctime }, _path, reason) => {
@@ -31,12 +31,12 @@ export class FolderTimes {
     })
   }
 
-  /** A name in the folder came, went or stands for something else. */
+  /** A name in the folder appeared, disappeared or refers to another node. */
   changed(folder: Node, nowMs: number): void {
     folder.times.changed(timeOfMs(nowMs))
   }
 
-  /** The folder's node goes. */
+  /** The folder's node is being dropped. */
   left(folder: Node): void {
     const { mtime, ctime } = folder.times
     if (folder.isUnlinked || (mtime === undefined && ctime === undefined)) return

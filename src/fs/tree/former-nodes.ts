@@ -1,15 +1,15 @@
-// Nodes that nobody holds any more: their numbers, for who kept one (a file handle, as NFS servers and backup programs have
-// them) and for the same document when it is looked at again. Dropped and unlinked are two things: what is gone is not here.
+// Numbers of nodes that were dropped from memory: for a program that kept one (a file handle, as NFS servers and backup
+// programs have them), and for the same document when it is looked up again. Unlinked nodes are not remembered.
 
 import type { NodeKind } from '../operations.ts'
 import { pathIn, type Node } from './node.ts'
 
-/** About 200 bytes each. */
+/** Most nodes that are remembered; about 200 bytes each. */
 const mostNodes = 50_000
 
 export class FormerNodes {
   readonly #limit: number
-  /** Those that left longest ago come first. */
+  /** Kind and path by number; the nodes dropped longest ago come first. */
   readonly #keys = new Map<number, string>()
   readonly #inos = new Map<string, number>()
 
@@ -17,7 +17,7 @@ export class FormerNodes {
     this.#limit = limit
   }
 
-  /** The node is dropped. */
+  /** The node is being dropped. */
   left({ ino, kind, parent, name, isUnlinked }: Node): void {
     if (isUnlinked || parent === undefined) return
     const key = keyOf(kind, pathIn(parent, name))
@@ -27,7 +27,7 @@ export class FormerNodes {
     if (this.#keys.size > this.#limit) this.#forget(this.#keys.keys().next().value)
   }
 
-  /** The number of what was last known at the place, which is its own from now on. */
+  /** Returns the number of the node that was last known at this path, and forgets it here: the new node takes it over. */
   take(kind: NodeKind, folder: Node, name: string): number | undefined {
     if (this.#inos.size === 0) return undefined
     const ino = this.#inos.get(keyOf(kind, pathIn(folder, name)))
@@ -35,7 +35,7 @@ export class FormerNodes {
     return ino
   }
 
-  /** Where a node was when it was dropped. */
+  /** Returns the path that a node had when it was dropped. */
   pathOf(ino: number): string | undefined {
     return this.#keys.get(ino)?.slice(1)
   }

@@ -1,16 +1,16 @@
-// Bytes that are only ever added to, and read by their places. Texts are UTF-8, each with its length before it.
+// Append-only buffer of bytes, read by position. Texts are UTF-8, each preceded by its length.
 
 const sevenBits = 0x7f
 
-/** From here on memory is mapped for the buffer alone. */
+/** Size from which a buffer gets a memory mapping of its own. */
 const mappedBytes = 64 * 1024
 
 export class GrowingBytes {
   #bytes: Buffer
   #length = 0
 
-  constructor(room = 256) {
-    this.#bytes = Buffer.allocUnsafeSlow(room)
+  constructor(capacity = 256) {
+    this.#bytes = Buffer.allocUnsafeSlow(capacity)
   }
 
   /** Bytes written so far. */
@@ -18,22 +18,22 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** Bytes held. */
-  get room(): number {
+  /** Bytes allocated. */
+  get capacity(): number {
     return this.#bytes.length
   }
 
   addByte(value: number): void {
-    this.#makeRoom(1)
+    this.#reserve(1)
     this.#bytes[this.#length++] = value
   }
 
   addDouble(value: number): void {
-    this.#makeRoom(8)
+    this.#reserve(8)
     this.#length = this.#bytes.writeDoubleLE(value, this.#length)
   }
 
-  /** A length or number of less than 2^31, in as few bytes as it takes. */
+  /** Appends a number below 2^31 in as few bytes as it takes. */
   addCount(value: number): void {
     let rest = value
     for (; rest > sevenBits; rest >>>= 7) this.addByte((rest & sevenBits) | 0x80)
@@ -44,14 +44,14 @@ export class GrowingBytes {
     if (this.#addAscii(text)) return
     const bytes = Buffer.byteLength(text)
     this.addCount(bytes)
-    this.#makeRoom(bytes)
+    this.#reserve(bytes)
     this.#length += this.#bytes.write(text, this.#length)
   }
 
-  /** Most names are short and plain: no call leaves this language for them. */
+  /** Appends a short ASCII text, as most names are, without a native call. Returns false for any other text. */
   #addAscii(text: string): boolean {
     if (text.length > sevenBits) return false
-    this.#makeRoom(text.length + 1)
+    this.#reserve(text.length + 1)
     const bytes = this.#bytes
     let at = this.#length
     bytes[at++] = text.length
@@ -72,7 +72,7 @@ export class GrowingBytes {
     this.#bytes[at] = value
   }
 
-  /** True where the text that stands there is this one, given as the first bytes of UTF-8. */
+  /** True if the text at this position equals the first `length` bytes of `text` (UTF-8). */
   isTextAt(at: number, text: Uint8Array, length: number): boolean {
     const reader = new ByteReader(this.#bytes, at)
     if (reader.count() !== length) return false
@@ -81,7 +81,7 @@ export class GrowingBytes {
     return true
   }
 
-  /** The text that stands there, as UTF-8. Valid until more is added. */
+  /** Returns the text at this position, as UTF-8. Valid until more is appended. */
   textAt(at: number): Uint8Array {
     const reader = new ByteReader(this.#bytes, at)
     const length = reader.count()
@@ -92,7 +92,7 @@ export class GrowingBytes {
     return new ByteReader(this.#bytes, at)
   }
 
-  /** Gives back what was held for more. */
+  /** Releases memory that was reserved for more. */
   trim(): void {
     if (this.#bytes.length === this.#length) return
     const exact = allocate(this.#length)
@@ -100,7 +100,7 @@ export class GrowingBytes {
     this.#bytes = exact
   }
 
-  #makeRoom(count: number): void {
+  #reserve(count: number): void {
     const needed = this.#length + count
     if (needed <= this.#bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.ceil(this.#bytes.length * 1.5)))
@@ -109,7 +109,7 @@ export class GrowingBytes {
   }
 }
 
-/** Goes through what was written, one value after another. */
+/** Reads the values one after another. */
 export class ByteReader {
   readonly #bytes: Buffer
   at: number
@@ -146,8 +146,8 @@ export class ByteReader {
 }
 
 /**
- * Memory as long as a listing goes back to the machine when it is dropped: a buffer that might be resized is mapped,
- * where others are pieces of a heap that stays as it is. Slow to write byte by byte: only for what is complete.
+ * Allocates memory that returns to the machine when a long listing is dropped: a buffer that might be resized is mapped, while
+ * others are pieces of a heap that does not shrink. Slow to write byte by byte: only for complete content.
  */
 function allocate(bytes: number): Buffer {
   if (bytes < mappedBytes) return Buffer.allocUnsafeSlow(bytes)

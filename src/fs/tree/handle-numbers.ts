@@ -1,8 +1,8 @@
-// Handles by the number a door knows them by.
+// Table of open handles by number: the `fh` of the doors.
 
 import { ErrnoError } from '../../errno-error.ts'
 
-/** fuse-native keeps an int32, and 0 is no handle there. */
+/** Highest number: fuse-native keeps an int32. 0 is no handle there. */
 const mostFh = 2 ** 31 - 1
 
 export class HandleNumbers<Handle> {
@@ -13,7 +13,7 @@ export class HandleNumbers<Handle> {
     return this.#handles.size
   }
 
-  /** A number that no open handle has. */
+  /** Adds a handle. Returns its number, which no other open handle has. */
   add(handle: Handle): number {
     do this.#last = this.#last === mostFh ? 1 : this.#last + 1
     while (this.#handles.has(this.#last))
@@ -21,14 +21,14 @@ export class HandleNumbers<Handle> {
     return this.#last
   }
 
-  /** Throws EBADF, also where the handle is not of the kind asked for. */
+  /** Throws EBADF, also if the handle is not of the kind asked for. */
   get<Kind extends Handle = Handle>(fh: number, isKind?: (handle: Handle) => handle is Kind): Kind {
     const handle = this.#find(fh, isKind)
     if (handle === undefined) throw new ErrnoError('EBADF', `no such open handle: ${fh}`)
     return handle
   }
 
-  /** The handle, whose number is free again. */
+  /** Removes the handle, whose number is then free, and returns it; undefined if there is none of the kind asked for. */
   take<Kind extends Handle = Handle>(
     fh: number,
     isKind?: (handle: Handle) => handle is Kind,

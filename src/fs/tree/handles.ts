@@ -1,4 +1,5 @@
-// Open files and folders by `fh`: one handle is one open(). Content and dirt belong to the node, never to the handle.
+// Open files and folders by `fh`: one handle is one open(). Content and its dirty state belong to the node, never to the
+// handle.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Version } from '../../content/fingerprint.ts'
@@ -10,16 +11,16 @@ import type { OpenFlags } from '../operations.ts'
 export class FileHandle {
   readonly node: Node
   readonly flags: OpenFlags
-  /** Reads the version the node showed when this handle first read it. */
+  /** Reads the version that the node showed when this handle first read it. */
   reading: Reading | undefined
-  /** The version whose bytes its program was given: further reads of it tell nothing new. */
+  /** The reading whose version is noted as known to the program (`tree.seen`): further reads of it need no note. */
   known: Reading | undefined
   #version: Version | undefined
   #contentGeneration: number
   #isUsed = false
   #hasPages: boolean
 
-  /** `hasPages` where the door has pages of the content, which its program reads without asking. */
+  /** `hasPages`: the door has cached pages of the content, which the program reads without a call to us. */
   constructor(node: Node, flags: OpenFlags, hasPages = false) {
     this.node = node
     this.flags = flags
@@ -27,27 +28,27 @@ export class FileHandle {
     this.#hasPages = hasPages && flags.read
   }
 
-  /** Its program knows some of the content that is here, or wrote it. */
+  /** Notes that the program has read or written some of the content. */
   used(): void {
     this.#isUsed = true
   }
 
-  /** The content is from now: nothing of what its program knows is left in it. */
+  /** Notes that the program starts with the content as it is now: it knows none of an earlier one. */
   renew(): void {
     this.#contentGeneration = this.node.door.contentGeneration
     this.#hasPages = false
   }
 
-  /** Whose content its program knows. */
+  /** The content generation that the program knows. */
   get contentGeneration(): number {
     return this.#contentGeneration
   }
 
-  /** Throws ESTALE where its program knows a version that another client replaced: nothing of that may be mixed with theirs. */
+  /** Throws ESTALE if the program knows a version that another client has replaced: the two must not be mixed. */
   checkCurrent(purpose: 'read' | 'write'): void {
     const { node } = this
     if (this.#contentGeneration === node.door.contentGeneration) return
-    // The door let go of its pages: what is read now is read anew.
+    // The door has dropped its pages: a read fetches the new content.
     if (this.#isUsed || (this.#hasPages && purpose === 'write'))
       throw new ErrnoError('ESTALE', `${node.path} is another client’s version now`)
     this.renew()
@@ -60,7 +61,7 @@ export class FileHandle {
     this.#version = this.node.version
   }
 
-  /** Our own commit made another version of the same content: read that from now on. */
+  /** Lets the next read open the version that our own commit made of the same content. */
   rebind(): void {
     this.reading?.close()
     this.reading = undefined
@@ -69,8 +70,8 @@ export class FileHandle {
   }
 
   /**
-   * True while the handle reads the version that its node shows, from where the service has it: two places may tell
-   * the same size and time.
+   * True while the handle reads the version that its node shows, at the path where the service has it: versions at two paths
+   * may have the same size and time.
    */
   get isCurrent(): boolean {
     const { version } = this.node
@@ -80,9 +81,9 @@ export class FileHandle {
 
 export class FolderHandle {
   readonly node: Node
-  /** How far the folder's order went when reading began: what comes later is not told. */
+  /** Length of the folder's order when reading began: names that come later are not listed. */
   end: number | undefined
-  /** Numbers of what was told of, looked at again when the reading goes on or ends. */
+  /** Numbers of the nodes listed so far: those not in use are dropped when the reading goes on or ends. */
   touched: number[] = []
 
   constructor(node: Node) {
@@ -121,7 +122,7 @@ export class HandleTable {
     return this.#numbers.get(fh, isFolder)
   }
 
-  /** All handles of a node's content. */
+  /** Returns all file handles of a node. */
   *of(node: Node): Iterable<FileHandle> {
     for (const handle of this.#numbers.values()) if (isFile(handle) && handle.node === node) yield handle
   }

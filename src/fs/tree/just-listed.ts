@@ -4,9 +4,9 @@
 import type { ListedNames } from './listed-names.ts'
 
 export interface JustListedOptions {
-  /** Bytes that may stay; what is larger alone is packed at once. */
+  /** Bytes that may stay unpacked; a listing that is larger is packed at once. */
   readonly mostBytes: number
-  /** The folder's names take less room now. */
+  /** Called when the folder's names were packed, and take less memory. */
   packed(ino: number, names: ListedNames): void
 }
 
@@ -20,7 +20,7 @@ export class JustListed {
     this.#options = options
   }
 
-  /** This is the folder's listing now. */
+  /** Adds the newest listing of a folder. */
   add(ino: number, names: ListedNames): void {
     this.forget(ino)
     const { bytes } = names
@@ -34,7 +34,7 @@ export class JustListed {
     }
   }
 
-  /** The folder's listing is packed, replaced or dropped. */
+  /** Called when the folder's listing is packed, replaced or dropped. */
   forget(ino: number): void {
     this.#bytes -= this.#listed.get(ino)?.bytes ?? 0
     this.#listed.delete(ino)

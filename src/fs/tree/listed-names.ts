@@ -1,42 +1,42 @@
-// The names of a folder with their records: as they came while they are among the newest, packed when others need the room.
-// Packing and making records anew costs more than a cold listing itself, while the code is not compiled yet.
+// The names of a folder with their records: unpacked while the listing is among the newest, packed when others need the memory.
+// While the code is not compiled yet, packing and unpacking records costs more than a cold listing itself.
 
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { hashOfName, PackedNames } from './packed-names.ts'
 
-type Told = RemoteFile | RemoteFolder
+type RemoteEntry = RemoteFile | RemoteFolder
 
-/** A record with its strings, and its place in the map: measured. */
+/** Memory (bytes) of a record with its strings and its map entry: measured. */
 const recordBytes = 800
 const fixedBytes = 600
 
 export class ListedNames {
-  #names: Map<string, Told> | PackedNames
+  #names: Map<string, RemoteEntry> | PackedNames
 
-  constructor(records: Iterable<Told> = []) {
+  constructor(records: Iterable<RemoteEntry> = []) {
     this.#names = new Map()
     for (const record of records) this.#names.set(record.name, record)
   }
 
-  /** From now on they take little room. */
+  /** Packs the names, which then take little memory. */
   pack(): void {
     if (!(this.#names instanceof PackedNames))
       this.#names = new PackedNames(this.#names.values(), this.#names.size)
   }
 
-  /** How many names there are. */
+  /** Number of names. */
   get size(): number {
     return this.#names.size
   }
 
-  /** Memory that these names take; an estimate until they are packed. */
+  /** Memory that these names take (bytes); an estimate until they are packed. */
   get bytes(): number {
     return this.#names instanceof PackedNames
       ? this.#names.bytes
       : this.#names.size * recordBytes + fixedBytes
   }
 
-  /** The same for the same names, in whatever order and with whatever records, `hidden` ones left out. */
+  /** Returns a digest of the names without the `hidden` ones. Order and records do not matter. */
   digestWithout(hidden: Iterable<string>): string {
     let { size } = this
     let sum = this.#names instanceof PackedNames ? this.#names.sum : 0
@@ -53,7 +53,7 @@ export class ListedNames {
     return this.#names.has(name)
   }
 
-  get(name: string): Told | undefined {
+  get(name: string): RemoteEntry | undefined {
     return this.#names.get(name)
   }
 
@@ -61,12 +61,12 @@ export class ListedNames {
     return this.#names.keys()
   }
 
-  values(): Iterable<Told> {
+  values(): Iterable<RemoteEntry> {
     return this.#names.values()
   }
 
-  /** The names of one kind. */
-  *namesOf(kind: Told['kind']): Generator<string> {
+  /** Returns the names of one kind. */
+  *namesOf(kind: RemoteEntry['kind']): Generator<string> {
     if (this.#names instanceof PackedNames) yield* this.#names.namesOf(kind)
     else for (const record of this.#names.values()) if (record.kind === kind) yield record.name
   }

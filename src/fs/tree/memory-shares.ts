@@ -1,30 +1,32 @@
-// How the memory a drive may take is divided: what is kept of listings, and of the documents and folders the door holds.
+// Division of the memory that a drive may take: listings, nodes that the door holds, and versions that were shown.
 
 import { ErrnoError } from '../../errno-error.ts'
 
 const mebibyte = 1024 ** 2
-/** Where nothing is said. */
+/** Memory of a drive if no option tells it. */
 export const defaultMemoryBytes: number = 512 * mebibyte
-/** The least a drive works with. */
+/** Least memory that a drive works with. */
 export const leastMemoryBytes: number = 192 * mebibyte
-/** The program itself, with the buffers of transfers. */
+/** Memory of the program itself, with the buffers of transfers. */
 const programBytes = 128 * mebibyte
-/** A node with its record, and its places in the tables: measured, about 900. */
+/** Memory of a node with its record and its table entries: measured, about 900 bytes. */
 const nodeBytes = 1024
 
-/** About 400 bytes each. */
+/** Most documents whose shown version is remembered, about 400 bytes each. */
 const mostShown = 100_000
 
 export interface MemoryShares {
   /** Bytes of packed listings. */
   readonly listingBytes: number
-  /** Documents and folders the door may hold before it is asked to let go of some. */
+  /** Documents and folders that the door may hold before it is asked to forget some. */
   readonly nodes: number
-  /** Documents of which is known which version was shown. */
+  /** Documents whose shown version is remembered. */
   readonly shown: number
 }
 
-/** Throws EINVAL for less than 192 MiB. More than half of what the program leaves stays free: for what is on its way, and for garbage. */
+/**
+ * Throws EINVAL for less than 192 MiB. More than half of the memory beside the program's stays free, for transfers and garbage.
+ */
 export function sharesOf(memoryBytes: number): MemoryShares {
   if (!(memoryBytes >= leastMemoryBytes))
     throw new ErrnoError('EINVAL', `a drive takes at least ${leastMemoryBytes / mebibyte} MiB of memory`)

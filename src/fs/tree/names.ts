@@ -1,4 +1,4 @@
-// One segment of a path: which are possible, and which the service would take.
+// Rules for names (segments of a path): the possible ones, the types that the service takes, and the mimetype of a document.
 
 import { mimetypeOfContent, mimetypeOfHead } from '../../api/mimetype-of-content.ts'
 import { isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'
@@ -40,14 +40,14 @@ export class UnsupportedTypeError extends ErrnoError {
   }
 }
 
-/** The words of a refusal for content that is of no stored type, under a name that tells none. */
+/** Words for content that is of no type the service stores, under a name that tells none. */
 const noStoredType = 'files with such content'
 
 /** Decides the mimetype a document is sent with (interface, "Document": 17 values). */
 export class TypePolicy {
   readonly #fallback: Mimetype | undefined
 
-  /** `unsupportedAs`: the mimetype for what is of no known type. Throws EINVAL where the service does not take it either. */
+  /** `unsupportedAs`: mimetype for documents of an unsupported type. Throws EINVAL if the service does not take it either. */
   constructor(unsupportedAs: string | undefined) {
     if (unsupportedAs !== undefined && !isMimetype(unsupportedAs)) {
       throw new ErrnoError('EINVAL', `the service does not take ${unsupportedAs} (--unsupported-as)`)
@@ -55,13 +55,13 @@ export class TypePolicy {
     this.#fallback = unsupportedAs
   }
 
-  /** Throws UnsupportedTypeError for the name of a kind that the service does not take. */
+  /** Throws UnsupportedTypeError for a name whose type the service does not take. */
   checkName(name: string): void {
     const kind = this.#unsupported(name)
     if (kind !== undefined) throw new UnsupportedTypeError(name, kind)
   }
 
-  /** The mimetype of a document, by its content where its name tells none. Throws UnsupportedTypeError. */
+  /** Returns the mimetype of a document: of its name, or of its content if the name tells none. Throws UnsupportedTypeError. */
   async mimetypeOf(name: string, content: ReadableContent): Promise<Mimetype> {
     const mimetype =
       mimetypeOfName(name) ??
@@ -72,8 +72,8 @@ export class TypePolicy {
   }
 
   /**
-   * The same of what was taken as a document before: renamed to a name that tells no type (`report.pdf~`), it stays what its name
-   * said. Throws UnsupportedTypeError.
+   * Like `mimetypeOf`, for a file that was a document before: renamed to a name that tells no type (`report.pdf~`), it keeps
+   * the type of its former name. Throws UnsupportedTypeError.
    */
   async mimetypeOfDocument(name: string, content: ReadableContent): Promise<Mimetype> {
     const former = mimetypeOfName(name.endsWith('~') ? name.slice(0, -1) : finalName(name))
@@ -85,8 +85,8 @@ export class TypePolicy {
   }
 
   /**
-   * Throws UnsupportedTypeError where what begins so becomes no document of a stored type, however it goes on. Of what only its end
-   * tells, the name that a file is to have in the end may say so.
+   * Throws UnsupportedTypeError if no document of a stored type begins with these bytes. If only the end of the content tells
+   * the type, the name that the file is to have in the end decides.
    */
   async checkBeginning(name: string, head: Uint8Array): Promise<void> {
     if (this.#fallback !== undefined) return
@@ -101,7 +101,10 @@ export class TypePolicy {
   }
 }
 
-/** A program may write the beginning last; nothing that the service takes begins with four zeroes. */
+/**
+ * True if the beginning is not written yet: a program may write it last, and no type that the service takes begins with four
+ * zeroes.
+ */
 function isUnwritten(head: Uint8Array): boolean {
   return head.subarray(0, 4).every((byte) => byte === 0)
 }

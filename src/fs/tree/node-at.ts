@@ -1,9 +1,9 @@
-// From a path to its node, for people who ask by path: the kernel asks name by name.
+// Finds a node by its path, for commands. The kernel asks name by name.
 
 import type { Node } from './node.ts'
 import type { Tree } from './tree.ts'
 
-/** The node at a path, asking the service where no listing is fresh; undefined where there is none. Throws as listings do. */
+/** Returns the node at a path, or undefined; asks the service where no listing is fresh. Throws the errors of listings. */
 export async function nodeAt(tree: Tree, path: string): Promise<Node | undefined> {
   let node: Node | undefined = tree.nodes.root
   for (const name of path.split('/')) {

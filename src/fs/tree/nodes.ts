@@ -1,4 +1,4 @@
-// Nodes by their number, with the references a door holds on each. Each subclass decides when a node is of no more use.
+// Nodes by number, with the references that a door holds on each. Each subclass decides when a node is unused.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { NodeKind } from '../operations.ts'
@@ -46,7 +46,7 @@ export abstract class Nodes<N extends Numbered> {
     if (node !== undefined) node.door.remember()
   }
 
-  /** Takes references away; unknown nodes are ignored. */
+  /** Removes references; unknown nodes are ignored. */
   forget(ino: number, count: number): void {
     const node = this.nodes.get(ino)
     if (node === undefined) return
@@ -54,5 +54,6 @@ export abstract class Nodes<N extends Numbered> {
     this.dropIfUnused(node)
   }
 
+  /** Removes the node from the table if nothing needs it any more. */
   abstract dropIfUnused(node: N): void
 }

@@ -1,59 +1,59 @@
-// The names of a folder with their records, packed: a million of them are a few buffers, not millions of objects. In the
-// order they came; a name that goes and comes back has its old place. A record is made anew each time it is asked for.
+// The names of a folder with their records, packed: a million of them are a few buffers, not millions of objects. In the order
+// of insertion; a name that is deleted and set again keeps its place. Each call makes a new record object.
 
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { GrowingBytes } from './growing-bytes.ts'
-import { isAway, isFolder, markAway, nameOffset, PackedRecords } from './packed-records.ts'
+import { isDeleted, isFolder, markDeleted, nameOffset, PackedRecords } from './packed-records.ts'
 
-type Told = RemoteFile | RemoteFolder
+type RemoteEntry = RemoteFile | RemoteFolder
 
-/** Objects around the buffers. */
+/** Memory (bytes) of the objects around the buffers. */
 const fixedBytes = 600
-/** Names are at most 255 bytes long here; longer ones are looked for all the same. */
+/** Holds the name that is looked for. Stored names are at most 255 bytes long; a longer one makes it grow. */
 let scratch = Buffer.allocUnsafeSlow(1024)
 
 export class PackedNames {
   readonly #bytes: GrowingBytes
   readonly #records = new PackedRecords()
-  /** Where each place's record begins. */
+  /** Start of the record of each place. */
   #starts: Uint32Array
   #places = 0
   #size = 0
-  /** Places by the hash of their names, the first being 1; 0 where none is. At most two thirds are taken. */
+  /** Hash table of the names: place + 1, or 0 for an empty slot. At most two thirds are used. */
   #index: Uint32Array
   /** The sum of the hashes of all names. */
   #sum = 0
 
-  constructor(records: Iterable<Told> = [], expected = 0) {
+  constructor(records: Iterable<RemoteEntry> = [], expected = 0) {
     this.#bytes = new GrowingBytes(64 + expected * 112)
     this.#starts = new Uint32Array(expected)
-    this.#index = new Uint32Array(indexRoom(expected))
+    this.#index = new Uint32Array(indexSize(expected))
     for (const record of records) this.set(record.name, record)
     this.trim()
   }
 
-  /** Gives back what is held for more names. */
+  /** Releases memory that was reserved for more names. */
   trim(): void {
     this.#bytes.trim()
     if (this.#starts.length > this.#places) this.#starts = this.#starts.slice(0, this.#places)
   }
 
-  /** How many names there are. */
+  /** Number of names. */
   get size(): number {
     return this.#size
   }
 
-  /** Places so far, those of names that are away among them. */
+  /** Number of places, also those of deleted names. */
   get places(): number {
     return this.#places
   }
 
-  /** Memory that these names take. */
+  /** Memory that these names take (bytes). */
   get bytes(): number {
-    return this.#bytes.room + this.#starts.byteLength + this.#index.byteLength + fixedBytes
+    return this.#bytes.capacity + this.#starts.byteLength + this.#index.byteLength + fixedBytes
   }
 
-  /** The hashes of all names together, 32 bits of it: the same in whatever order. */
+  /** Sum of the hashes of all names, modulo 2^32: the same in any order. */
   get sum(): number {
     return this.#sum
   }
@@ -62,17 +62,17 @@ export class PackedNames {
     return this.#startOf(name) !== undefined
   }
 
-  get(name: string): Told | undefined {
+  get(name: string): RemoteEntry | undefined {
     const start = this.#startOf(name)
     return start === undefined ? undefined : this.#records.read(this.#bytes.readAt(start))
   }
 
-  set(name: string, record: Told): this {
+  set(name: string, record: RemoteEntry): this {
     const { place, slot, hash } = this.#find(name)
     const start = this.#bytes.length
     this.#records.add(this.#bytes, record)
     if (place !== undefined) {
-      if (this.#isAwayAt(place)) this.#count(hash, 1)
+      if (this.#isDeletedAt(place)) this.#count(hash, 1)
       this.#starts[place] = start
       return this
     }
@@ -80,19 +80,19 @@ export class PackedNames {
     this.#starts[this.#places++] = start
     this.#index[slot] = this.#places
     this.#count(hash, 1)
-    if (this.#places * 3 > this.#index.length * 2) this.#indexAnew()
+    if (this.#places * 3 > this.#index.length * 2) this.#growIndex()
     return this
   }
 
   delete(name: string): boolean {
     const { place, hash } = this.#find(name)
-    if (place === undefined || this.#isAwayAt(place)) return false
-    markAway(this.#bytes, this.#starts[place] as number)
+    if (place === undefined || this.#isDeletedAt(place)) return false
+    markDeleted(this.#bytes, this.#starts[place] as number)
     this.#count(hash, -1)
     return true
   }
 
-  /** The name that has, or had, this place. */
+  /** Returns the name at this place, also a deleted one. */
   nameAt(place: number): string | undefined {
     return place < this.#places ? this.#nameFrom(this.#starts[place] as number) : undefined
   }
@@ -101,23 +101,23 @@ export class PackedNames {
     for (const start of this.#present()) yield this.#nameFrom(start)
   }
 
-  *values(): Generator<Told> {
+  *values(): Generator<RemoteEntry> {
     for (const start of this.#present()) yield this.#records.read(this.#bytes.readAt(start))
   }
 
-  /** The names of one kind; no record is made. */
-  *namesOf(kind: Told['kind']): Generator<string> {
+  /** Returns the names of one kind, without making records. */
+  *namesOf(kind: RemoteEntry['kind']): Generator<string> {
     for (const start of this.#present())
       if (isFolder(this.#bytes, start) === (kind === 'folder')) yield this.#nameFrom(start)
   }
 
   *#present(): Generator<number> {
     for (let place = 0; place < this.#places; place++)
-      if (!this.#isAwayAt(place)) yield this.#starts[place] as number
+      if (!this.#isDeletedAt(place)) yield this.#starts[place] as number
   }
 
-  #isAwayAt(place: number): boolean {
-    return isAway(this.#bytes, this.#starts[place] as number)
+  #isDeletedAt(place: number): boolean {
+    return isDeleted(this.#bytes, this.#starts[place] as number)
   }
 
   #nameFrom(start: number): string {
@@ -131,10 +131,10 @@ export class PackedNames {
 
   #startOf(name: string): number | undefined {
     const { place } = this.#find(name)
-    return place === undefined || this.#isAwayAt(place) ? undefined : this.#starts[place]
+    return place === undefined || this.#isDeletedAt(place) ? undefined : this.#starts[place]
   }
 
-  /** The name's place, or the slot of the index where it would be noted. */
+  /** Returns the name's place, or else the empty slot of the index for it. */
   #find(name: string): { place: number | undefined; slot: number; hash: number } {
     const length = intoScratch(name)
     const hash = hashOf(scratch, length)
@@ -147,7 +147,7 @@ export class PackedNames {
     }
   }
 
-  #indexAnew(): void {
+  #growIndex(): void {
     const index = new Uint32Array(this.#index.length * 2)
     const mask = index.length - 1
     for (let place = 0; place < this.#places; place++) {
@@ -160,13 +160,13 @@ export class PackedNames {
   }
 }
 
-/** The share of each name in the digest. */
+/** Returns the summand of a name in the digest of a listing. */
 export function hashOfName(name: string): number {
   const length = intoScratch(name)
   return hashOf(scratch, length)
 }
 
-/** As UTF-8; answers how many bytes. */
+/** Writes the name into `scratch` as UTF-8. Returns the number of bytes. */
 function intoScratch(name: string): number {
   if (name.length * 3 > scratch.length) scratch = Buffer.allocUnsafeSlow(name.length * 3)
   for (let at = 0; at < name.length; at++) {
@@ -185,11 +185,11 @@ function hashOf(bytes: Uint8Array, length: number): number {
   return hash >>> 0
 }
 
-/** A power of two that so many names leave a third of. */
-function indexRoom(names: number): number {
-  let room = 8
-  while (names * 3 > room * 2) room *= 2
-  return room
+/** Returns a power of two of which so many names use at most two thirds. */
+function indexSize(names: number): number {
+  let size = 8
+  while (names * 3 > size * 2) size *= 2
+  return size
 }
 
 function larger(places: Uint32Array): Uint32Array {

@@ -1,39 +1,38 @@
-// Records of the service in as few bytes as tell all of them: about a hundred and fifty for a document, its presigned URL included,
-// where an object with its strings takes eight hundred.
+// Records of the service, packed: about 150 bytes for a document with its presigned URL, 800 as an object with its strings.
 //
-//   what is told · name · size · modified_at · mimetype · URL        what is not told takes no room
+//   flags · name · size · modified_at · mimetype · URL        an absent field takes no space
 
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import type { ByteReader, GrowingBytes } from './growing-bytes.ts'
 import { UrlPatterns } from './packed-url.ts'
 
-type Told = RemoteFile | RemoteFolder
+type RemoteEntry = RemoteFile | RemoteFolder
 
-/** The name begins behind this byte. */
+/** Offset of the name in a record: behind the byte with the flags. */
 export const nameOffset = 1
 
-const told = { folder: 1, size: 2, modifiedAt: 4, mimetype: 8, url: 16, urlAsText: 32 } as const
-/** The name is not in the folder now. */
-const away = 128
+const flag = { folder: 1, size: 2, modifiedAt: 4, mimetype: 8, url: 16, urlAsText: 32 } as const
+/** Flag of a name that was deleted. */
+const deletedFlag = 128
 
 export class PackedRecords {
   readonly #urls = new UrlPatterns()
   readonly #mimetypes: string[] = []
 
   /** Appends the record. */
-  add(bytes: GrowingBytes, record: Told): void {
+  add(bytes: GrowingBytes, record: RemoteEntry): void {
     if (record.kind === 'folder') {
-      bytes.addByte(told.folder)
+      bytes.addByte(flag.folder)
       bytes.addText(record.name)
       return
     }
     const { name, size, modifiedAt, mimetype, url } = record
     const packed = url === undefined ? undefined : this.#urls.pack(url)
     bytes.addByte(
-      (size === undefined ? 0 : told.size) |
-        (modifiedAt === undefined ? 0 : told.modifiedAt) |
-        (mimetype === undefined ? 0 : told.mimetype) |
-        (url === undefined ? 0 : packed === undefined ? told.urlAsText : told.url),
+      (size === undefined ? 0 : flag.size) |
+        (modifiedAt === undefined ? 0 : flag.modifiedAt) |
+        (mimetype === undefined ? 0 : flag.mimetype) |
+        (url === undefined ? 0 : packed === undefined ? flag.urlAsText : flag.url),
     )
     bytes.addText(name)
     if (size !== undefined) bytes.addDouble(size)
@@ -45,19 +44,19 @@ export class PackedRecords {
     } else if (url !== undefined) bytes.addText(url)
   }
 
-  /** The record that begins there. */
-  read(from: ByteReader): Told {
+  /** Reads the record that begins there. */
+  read(from: ByteReader): RemoteEntry {
     const flags = from.byte()
     const name = from.text()
-    if ((flags & told.folder) !== 0) return { kind: 'folder', name }
+    if ((flags & flag.folder) !== 0) return { kind: 'folder', name }
     return {
       kind: 'file',
       name,
-      size: (flags & told.size) === 0 ? undefined : from.double(),
-      modifiedAt: (flags & told.modifiedAt) === 0 ? undefined : from.text(),
-      mimetype: (flags & told.mimetype) === 0 ? undefined : this.#mimetypes[from.count()],
+      size: (flags & flag.size) === 0 ? undefined : from.double(),
+      modifiedAt: (flags & flag.modifiedAt) === 0 ? undefined : from.text(),
+      mimetype: (flags & flag.mimetype) === 0 ? undefined : this.#mimetypes[from.count()],
       url:
-        (flags & told.url) !== 0 ? this.#url(from) : (flags & told.urlAsText) === 0 ? undefined : from.text(),
+        (flags & flag.url) !== 0 ? this.#url(from) : (flags & flag.urlAsText) === 0 ? undefined : from.text(),
     }
   }
 
@@ -73,17 +72,17 @@ export class PackedRecords {
   }
 }
 
-/** Of the record that begins there. */
+/** True if the record that begins there is a folder's. */
 export function isFolder(bytes: GrowingBytes, at: number): boolean {
-  return (bytes.byteAt(at) & told.folder) !== 0
+  return (bytes.byteAt(at) & flag.folder) !== 0
 }
 
-/** True if the name of the record that begins there is away. */
-export function isAway(bytes: GrowingBytes, at: number): boolean {
-  return (bytes.byteAt(at) & away) !== 0
+/** True if the name of the record that begins there is deleted. */
+export function isDeleted(bytes: GrowingBytes, at: number): boolean {
+  return (bytes.byteAt(at) & deletedFlag) !== 0
 }
 
-/** The name of the record that begins there is away from now on. */
-export function markAway(bytes: GrowingBytes, at: number): void {
-  bytes.setByte(at, bytes.byteAt(at) | away)
+/** Marks the name of the record that begins there as deleted. */
+export function markDeleted(bytes: GrowingBytes, at: number): void {
+  bytes.setByte(at, bytes.byteAt(at) | deletedFlag)
 }

@@ -1,14 +1,14 @@
-// A URL as what it has of its own: the presigned URLs of a folder differ in an id and a signature, and share host, expiry
-// and, with some services, a credential of a thousand characters. The shared pieces are learned from two of them.
+// URLs packed as the pieces that each has of its own: the presigned URLs of a folder differ in an id and a signature, and share
+// host, expiry and, with some services, a credential of a thousand characters. The shared pieces are learned from two URLs.
 //
 //   https://host/api/download/ 6f1e… ?expires=1767225600000&signature= x9Qd…
 //   └──────── shared ────────┘ own   └──────────── shared ───────────┘ own    shared, own, shared, … to the last shared
 
 const delimiters = /([/?&=])/
-/** Expiries change from page to page, say; a service whose URLs have nothing in common is not learned from for ever. */
+/** Most patterns learned: expiries may change from page to page, and the URLs of a service may share nothing at all. */
 const mostPatterns = 16
 
-/** The pieces before, between and behind what each URL has of its own. */
+/** Shared pieces: before, between and behind the pieces that each URL has of its own. */
 type Pattern = readonly string[]
 
 export interface PackedUrl {
@@ -20,19 +20,19 @@ export class UrlPatterns {
   readonly #patterns: Pattern[] = []
   #previous: string | undefined
 
-  /** Undefined where it has nothing in common with the one before. */
+  /** Returns the packed URL; undefined if it has nothing in common with the previous one. */
   pack(url: string): PackedUrl | undefined {
     const previous = this.#previous
     this.#previous = url
-    const known = this.#packedByLast(url)
+    const known = this.#packByLastPattern(url)
     if (known !== undefined || previous === undefined || this.#patterns.length === mostPatterns) return known
     const learned = sharedBy(previous, url)
     if (learned === undefined) return undefined
     this.#patterns.push(learned)
-    return this.#packedByLast(url)
+    return this.#packByLastPattern(url)
   }
 
-  /** How many parts a URL of this pattern has of its own. */
+  /** Returns the number of own pieces in a URL of this pattern. */
   ownCount(pattern: number): number {
     return (this.#patterns[pattern]?.length ?? 1) - 1
   }
@@ -44,7 +44,7 @@ export class UrlPatterns {
     return url
   }
 
-  #packedByLast(url: string): PackedUrl | undefined {
+  #packByLastPattern(url: string): PackedUrl | undefined {
     const pattern = this.#patterns.length - 1
     const shared = this.#patterns[pattern]
     const own = shared === undefined ? undefined : ownParts(shared, url)
@@ -52,7 +52,7 @@ export class UrlPatterns {
   }
 }
 
-/** Undefined where the URL is made otherwise. */
+/** Returns the own pieces of a URL; undefined if it does not match the pattern. */
 function ownParts(shared: Pattern, url: string): string[] | undefined {
   const [first = ''] = shared
   if (!url.startsWith(first)) return undefined
@@ -70,20 +70,20 @@ function ownParts(shared: Pattern, url: string): string[] | undefined {
   return from === url.length ? own : undefined
 }
 
-/** Undefined where the one has more parts than the other. */
+/** Returns the pieces that two URLs share; undefined if they do not have the same number of parts. */
 function sharedBy(one: string, other: string): Pattern | undefined {
   const parts = one.split(delimiters)
   const others = other.split(delimiters)
   if (parts.length !== others.length) return undefined
   const shared: string[] = []
-  let together = ''
+  let piece = ''
   for (const [at, part] of parts.entries()) {
-    if (part === others[at]) together += part
+    if (part === others[at]) piece += part
     else {
-      shared.push(together)
-      together = ''
+      shared.push(piece)
+      piece = ''
     }
   }
-  shared.push(together)
+  shared.push(piece)
   return shared
 }

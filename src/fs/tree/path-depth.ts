@@ -1,4 +1,4 @@
-// How deep the service takes paths. It does not say so beforehand: one refusal tells, until something deeper arrives after all.
+// Greatest depth of paths that the service takes. It does not tell it: a refusal does, until a deeper path is stored after all.
 
 import { isTooDeep } from '../../api/errors.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -8,7 +8,7 @@ export class PathDepth {
   /** Names in the shortest path that was refused for its depth. */
   #refused = Infinity
 
-  /** The service refused what was to be at this path. */
+  /** The service refused a change at this path. */
   refused(path: string, error: unknown): void {
     if (isTooDeep(error)) this.#refused = Math.min(this.#refused, depthOf(path))
   }
@@ -18,7 +18,7 @@ export class PathDepth {
     if (depthOf(path) >= this.#refused) this.#refused = Infinity
   }
 
-  /** Throws ENAMETOOLONG for a new name whose path is as deep as one that was refused for that. */
+  /** Throws ENAMETOOLONG for a new name whose path is at least as deep as one that was refused for its depth. */
   check(folder: string, name: string): void {
     const path = pathBelow(folder, name)
     if (depthOf(path) < this.#refused) return

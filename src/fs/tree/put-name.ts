@@ -1,15 +1,15 @@
-// One entry of a map by names, changed so that it can be put back.
+// Change of one entry in a map by names that can be undone.
 
-/** Makes the name stand for `value` from now on; undefined for nothing. Answers what undoes it. */
+/** Sets the entry of a name; undefined removes it. Returns a function that undoes the change. */
 export function putName<T>(
   names: Pick<Map<string, T>, 'get' | 'delete'> & { set(name: string, value: T): unknown },
   name: string,
   value: T | undefined,
 ): () => void {
   const before = names.get(name)
-  const set = (what: T | undefined): void => {
-    if (what === undefined) names.delete(name)
-    else names.set(name, what)
+  const set = (entry: T | undefined): void => {
+    if (entry === undefined) names.delete(name)
+    else names.set(name, entry)
   }
   set(value)
   return () => set(before)

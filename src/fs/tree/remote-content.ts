@@ -1,4 +1,4 @@
-// The bytes of documents as the service has them: read where the node says they are, by the URL that came with its record.
+// Reads the content of documents from the service: at the path that the node tells, by the URL that came with its record.
 
 import type { PresignedUrls } from '../../content/read/presigned-urls.ts'
 import type { Reader, Reading } from '../../content/read/reader.ts'
@@ -14,7 +14,7 @@ export class RemoteContent {
     this.#urls = urls
   }
 
-  /** Undefined where the service has nothing of it. */
+  /** Returns a reader of the node's version; undefined if the service has none. */
   open(node: Node): Reading | undefined {
     const version = this.#versionOf(node)
     return version === undefined ? undefined : this.#reader.open(version)
@@ -32,7 +32,10 @@ export class RemoteContent {
     if (version !== undefined) this.#reader.prefetch(version, bytes)
   }
 
-  /** The size of a document whose record does not tell it (interface: optional): its content is asked. Throws EIO where that does not, either. */
+  /**
+   * Returns the size of a document whose record does not tell it (it is optional), from its content; EIO if that does not,
+   * either.
+   */
   async learnSize(node: Node, signal: AbortSignal): Promise<number | undefined> {
     const version = this.#versionOf(node)
     return version === undefined ? undefined : this.#reader.learnSize(version, signal)

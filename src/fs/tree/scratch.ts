@@ -1,29 +1,29 @@
-// Which files begin on this machine only. A name that tells no type is undecided, and so is a file that is made as temporary
-// files are: what becomes of it decides (docs/decisions/undecided-names.md). The names listed here are no documents, ever.
-// Folders never stay here.
+// Rules for files that begin on this machine only. A name that tells no type is undecided, and so is a file that is created as
+// temporary files are: its later names and content decide (docs/decisions/undecided-names.md). Files with the names listed here
+// are never documents. Folders are never local-only.
 
 import { nameWithoutBackupEnding } from '../../api/extension.ts'
 import { isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'
 
-/** How a file was made, as far as the door tells. */
+/** The way a file was created, as far as the door tells. */
 export interface Making {
   /** O_EXCL. */
   readonly exclusive: boolean
   /** Permission bits. */
   readonly mode: number
-  /** Open for both. */
+  /** Open for reading and writing. */
   readonly readWrite: boolean
 }
 
-/** Traces of half a document, beside its name. */
+/** Signs of an unfinished document, beside its name. */
 export interface Traces {
-  /** It was made as temporary files are, and has the name that it was made with. */
+  /** It was created as temporary files are, and has the name that it was created with. */
   readonly isMadeTemporary: boolean
-  /** Its last writer was killed before it closed it. */
+  /** Its last writer was killed before closing it. */
   readonly isCutOff: boolean
 }
 
-/** Files that programs keep beside a document while they work on it, and desktops in every folder. */
+/** Names of files that programs keep beside a document while they work on it, and desktops in every folder. */
 const ownPatterns: readonly RegExp[] = [
   /^#.+#$/, // emacs autosave
   /^\.#./, // emacs lock
@@ -45,15 +45,15 @@ const ownPatterns: readonly RegExp[] = [
   /^\.xdg-volume-info$/,
 ]
 
-/** libfuse 2 keeps a deleted file that is open under this name until its last close. */
+/** libfuse 2 renames a deleted file that is still open to such a name until its last close. */
 const hiddenName = /^\.fuse_hidden[0-9a-f]{16,}$/
 
-/** True for what belongs to the program or the desktop that made it: no document, ever. */
+/** True for the name of a file that belongs to the program or desktop that made it, and is never a document. */
 export function isOwnName(name: string): boolean {
   return ownPatterns.some((pattern) => pattern.test(name))
 }
 
-/** As mkstemp(3) makes them: nobody else opens a new file so. */
+/** True for a file created as mkstemp(3) does: no other program opens a new file like this. */
 export function isMadeAsTemporary({ exclusive, readWrite, mode }: Making): boolean {
   return exclusive && readWrite && (mode & 0o777) === 0o600
 }
@@ -63,29 +63,29 @@ export function isUndecidedName(name: string): boolean {
   return isTypeDecidedByContent(name) && /^\.|\.[^.\s]+$/.test(nameWithoutBackupEnding(name) ?? name)
 }
 
-/** True for a new file that begins its life on this machine only. `isBeside`: true for a name that is in the same folder. */
+/** True for a new file that begins on this machine only. `isBeside` tells if a name is in the same folder. */
 export function beginsHere(name: string, isTemporary: boolean, isBeside: (name: string) => boolean): boolean {
   return isTemporary || isOwnName(name) || isUndecidedName(name) || isBackupOf(name, isBeside)
 }
 
-/** True for a name that a file which is on this machine only may go on to without becoming a document at once. */
+/** True for a name that a local-only file may be renamed to without becoming a document at once. */
 export function isLocalName(name: string): boolean {
   return isOwnName(name) || isUndecidedName(name) || isBackupOf(name, () => true)
 }
 
-/** True for the name of the old version on its way out, perhaps: a document renamed to it is given a moment. `f.bak` is asked for. */
+/** True for a name that may be an outgoing old version's: its rename rests for a moment. A person asks for `f.bak`: false. */
 export function isBackupName(name: string): boolean {
   return isTypeDecidedByContent(name) && nameWithoutBackupEnding(name) === undefined
 }
 
-/** True for a document that libfuse hides until its last close: it is deleted. */
+/** True for the name under which libfuse hides a deleted document until its last close. */
 export function isHiddenName(name: string): boolean {
   return hiddenName.test(name)
 }
 
 /**
- * Why a file that has been quiet for a while is no document even so; undefined where its content decides. `isBeside`: true for a
- * document that is in the same folder.
+ * Returns the reason why a file is no document even after a quiet time; undefined if its content decides. `isBeside` tells if a
+ * document of that name is in the same folder.
  */
 export function whyLocal(
   name: string,
@@ -94,7 +94,7 @@ export function whyLocal(
 ): string | undefined {
   if (isOwnName(name)) return 'belongs to the program that made it'
   if (isBackupOf(name, isBeside)) return `a backup of ${name.slice(0, -1)}`
-  // A save that stopped in the middle. Somebody may want to have a log that was cut off.
+  // A save that stopped in the middle. A cut-off alone does not prove it: a person may want a log that was cut off.
   const isHalf = isMadeTemporary && isCutOff
   const mayBeHalf = isMadeTemporary || isCutOff
   const isUnfinished = isHalf || (mayBeHalf && namedAfter(name, isBeside) !== undefined)
@@ -102,8 +102,9 @@ export function whyLocal(
 }
 
 /**
- * The document that a file beside it is named after: `report.pdf` for `report.pdf_tmp`, `.report.pdf.Xa3b9Z` and
- * `.xdp-report.pdf.q`, `plan` for `plan.new`; undefined for none. `isBeside`: true for a document that is in the same folder.
+ * Returns the name of the document that a file beside it is named after: `report.pdf` for `report.pdf_tmp`,
+ * `.report.pdf.Xa3b9Z` and `.xdp-report.pdf.q`, `plan` for `plan.new`; undefined for none. `isBeside` tells if a document of
+ * that name is in the same folder.
  */
 export function namedAfter(name: string, isBeside: (name: string) => boolean): string | undefined {
   const decorated = /^[^\p{L}\p{N}]+/u.exec(name)?.[0].length ?? 0
@@ -112,7 +113,7 @@ export function namedAfter(name: string, isBeside: (name: string) => boolean): s
     for (let end = name.length; end > start; end--) {
       if (end - start === name.length) continue
       const found = name.slice(start, end)
-      // A name that tells its type may stand anywhere; another is a beginning, up to where a word ends.
+      // A name that tells its type may be anywhere in it; any other only at the beginning, and up to the end of a word.
       const isPossible =
         mimetypeOfName(found) === undefined
           ? start <= decorated && !isWordAt(name, end)
@@ -123,7 +124,7 @@ export function namedAfter(name: string, isBeside: (name: string) => boolean): s
   return undefined
 }
 
-/** `report.docx` for `.report.docx.Xa3b9Z` and `report.docx.part`: what such a file is sure to be called in the end. */
+/** Returns the final name of a temporary file: `report.docx` for `.report.docx.Xa3b9Z` and `report.docx.part`. */
 export function finalName(name: string): string {
   return name.replace(/^\.?(.+)\.[^.]+$/, '$1')
 }
@@ -133,7 +134,7 @@ export function isTrashName(name: string): boolean {
   return name === '.Trash' || name.startsWith('.Trash-') || name === '.Trashes'
 }
 
-/** `f~` beside `f`: editors' backups, whoever made them. */
+/** True for `f~` if `f` is beside it: a backup of an editor. */
 function isBackupOf(name: string, isBeside: (name: string) => boolean): boolean {
   return name.length > 1 && name.endsWith('~') && isBeside(name.slice(0, -1))
 }

@@ -1,21 +1,21 @@
-// Which version of a document programs here know, and may therefore replace: the one whose content they last read or wrote; where
-// none was, the one last shown. Pure memory, by path: asks nothing, and is asked by whoever decides what a save may replace.
+// Versions of documents that programs here know, and may therefore replace: the one whose content they last read or wrote, or
+// else the one last shown. In memory only, by path; makes no calls. `begin-save.ts` asks it.
 
 import { LRUCache } from 'lru-cache'
 import { fuller, isSameVersion, modifiedAtIn, unseen } from '../../content/fingerprint.ts'
 import type { Caller } from '../operations.ts'
 
-/** Documents whose content was read or written last. Each takes about 400 bytes, as does each that was shown. */
+/** Most documents whose read or written version is remembered. Each takes about 400 bytes, as does each that was shown. */
 const mostRead = 100_000
-/** A version that a program was told of for the first time so shortly before it saves belongs to the save (ms). */
-const lookOfSaveMs = 2_000
-/** Programs of one document: of more, those that have ended are forgotten. */
+/** A version first shown to a program so shortly before its save (ms) was looked up for the save: it does not know it. */
+const lookupOfSaveMs = 2_000
+/** Most programs of one document that are remembered; beyond that, those that have ended are forgotten. */
 const mostPrograms = 16
 
-/** The program that reads, looks or saves. */
+/** The program that reads, looks up or saves. */
 export type Looker = Pick<Caller, 'program' | 'isRunning'>
 
-/** A program that read the content itself. */
+/** A program that read the content, and the version of it. */
 interface Knowing {
   readonly program: string
   fingerprint: string
@@ -24,29 +24,30 @@ interface Knowing {
 
 interface Content {
   fingerprint: string
-  /** Grows with each version of another client's that is read: what was saved here since stands on that. */
+  /** Grows with each version of another client that is read: versions saved here since are based on that one. */
   line: number
   knowing: Knowing[] | undefined
 }
 
+/** The version last shown at a path; `at`: when (ms; Infinity: to no program yet), `to`: to which program. */
 interface Shown {
   fingerprint: string
   at: number
   to: string | undefined
   isToSeveral: boolean
-  /** Fingerprint shown before this one. */
+  /** Fingerprint of the version shown before this one. */
   before: string | undefined
 }
 
 export interface SeenOptions {
   readonly now: () => number
-  /** Documents that were shown last. */
+  /** Most documents whose shown version is remembered. */
   readonly mostShown: number
-  /** When this run began, as people read it (ms). */
+  /** Start of this run (epoch ms). */
   readonly beganAt: number
   /**
-   * The version that an earlier run knew at the path when it ended: null for none, undefined where there was no
-   * earlier run. With `isOfAny` also what any listing said a moment ago.
+   * Returns the version that an earlier run knew at the path when it ended: null for none, undefined without an earlier run.
+   * With `isOfAny` also a version that any recent listing told.
    */
   readonly earlier: (path: string, isOfAny: boolean) => string | null | undefined
 }
@@ -67,7 +68,7 @@ export class Seen {
     })
   }
 
-  /** A program was told that this version is there. True where to tell it to others, or again, changes nothing any more. */
+  /** Notes that a program was shown this version. Returns true if showing it again, or to others, changes nothing any more. */
   told(path: string, fingerprint: string, looker: Looker): boolean {
     const at = this.#options.now()
     const shown = this.#shown.get(path)
@@ -88,7 +89,7 @@ export class Seen {
     return false
   }
 
-  /** A program was given content of this version; undefined: of what is still to be sent from here. */
+  /** Notes that a program read content of this version; undefined for content that is unsent. */
   read(path: string, fingerprint: string | undefined, looker: Looker): void {
     let content = this.#contents.get(path)
     if (content === undefined) {
@@ -100,10 +101,10 @@ export class Seen {
       if (!isSame) content.line++
       content.fingerprint = isSame ? fuller(fingerprint, content.fingerprint) : fingerprint
     }
-    this.#knows(content, looker)
+    this.#noteKnown(content, looker)
   }
 
-  /** This version was stored from here. */
+  /** Notes that this drive stored this version. */
   wrote(path: string, fingerprint: string): void {
     const content = this.#contents.get(path)
     if (content === undefined) this.#contents.set(path, { fingerprint, line: 1, knowing: undefined })
@@ -111,7 +112,7 @@ export class Seen {
     this.#shown.set(path, { fingerprint, at: -Infinity, to: undefined, isToSeveral: true, before: undefined })
   }
 
-  /** A document was moved from here, with this version of it at its new path: it is known there as far as it was at `from`. */
+  /** Notes a move by this drive, with the version at the new path: it is known there as far as it was at `from`. */
   moved(
     from: { readonly path: string; readonly fingerprint: string | undefined },
     path: string,
@@ -122,15 +123,15 @@ export class Seen {
     else this.brought(path, fingerprint)
   }
 
-  /** This version came to the path from elsewhere, and has been shown to nobody. */
+  /** Notes that this version came to the path from elsewhere, and was shown to no program. */
   brought(path: string, fingerprint: string): void {
     this.#contents.delete(path)
     this.#shown.set(path, { fingerprint, at: Infinity, to: undefined, isToSeveral: false, before: unseen })
   }
 
   /**
-   * The version that a save by this program may replace at the path, where `standing` is shown now; undefined where
-   * no program here has seen any version there.
+   * Returns the version that a save by this program may replace at the path; undefined if no program here has seen one there.
+   * `standing`: the version shown now.
    */
   replaceable(path: string, looker: Looker, standing?: string): string | undefined {
     const content = this.#contents.peek(path)
@@ -141,13 +142,13 @@ export class Seen {
     return own === undefined || own.line === content.line ? content.fingerprint : own.fingerprint
   }
 
-  /** The program has begun to save: what it stores is from here, and it may go on from that. */
+  /** Notes that the program has begun to save: it may replace the version that it stores. */
   saves(path: string, looker: Looker): void {
     const content = this.#contents.get(path)
-    if (content !== undefined) this.#knows(content, looker)
+    if (content !== undefined) this.#noteKnown(content, looker)
   }
 
-  /** The version that was shown to others, or a while before this call of the program. */
+  /** Returns the version that was shown to other programs, or to this one some time before this call. */
   lastShown(path: string, looker: Looker, standing?: string): string | undefined {
     const { now, beganAt, earlier } = this.#options
     const shown = this.#shown.peek(path)
@@ -158,11 +159,11 @@ export class Seen {
     }
     const known = earlier(path, this.#hasForgotten)
     if (known !== undefined) return known ?? undefined
-    // Here nothing was ever mounted before: what stood there then is the first that could be shown.
+    // This is the first mount: a version from before it is the first that could be shown.
     return standing !== undefined && storedAtOf(standing) < beganAt ? standing : undefined
   }
 
-  #knows(content: Content, { program, isRunning }: Looker): void {
+  #noteKnown(content: Content, { program, isRunning }: Looker): void {
     if (program === undefined) return
     const { fingerprint, line } = content
     const known = content.knowing?.find((each) => each.program === program)
@@ -178,21 +179,21 @@ export class Seen {
   }
 }
 
-/** By `max` the room for all of them would be taken at once. */
+/** Returns limits for an LRUCache. With `max` it would allocate memory for all entries at once. */
 function bounded(maxSize: number): { maxSize: number; sizeCalculation: () => number } {
   return { maxSize, sizeCalculation: () => 1 }
 }
 
 function isOld({ at }: Shown, now: number): boolean {
-  return now - at > lookOfSaveMs
+  return now - at > lookupOfSaveMs
 }
 
-/** Epoch ms; NaN where it is not told. */
+/** Returns the time of a version (epoch ms); NaN if the service did not tell it. */
 function storedAtOf(fingerprint: string): number {
   return Date.parse(modifiedAtIn(fingerprint) ?? '')
 }
 
-/** Where nobody tells programs apart, time alone does. */
+/** True if both programs are known, and differ. Where they are unknown, time alone decides. */
 function isAnother(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }

@@ -1,15 +1,15 @@
-// The states a document may be in, as its parts tell: every combination that is not in this table is a defect. It holds
+// Table of the states that a document may be in: every combination of its parts that is not in the table is a defect. It holds
 // whenever no call is at work on the document; docs/architecture.md says how one state becomes another.
 
 import type { Node } from './node.ts'
 
 /** Where the service has the version that the node shows: at the node's own path, or elsewhere. */
 type Stored = 'nowhere' | 'home' | 'elsewhere'
-/** Content in the spool: what the service (or, local-only, the journal) has, or changed since. */
+/** Content in the spool: the same as in the service (or, local-only, in the journal), or changed since. */
 type Content = 'none' | 'clean' | 'dirty'
 /**
- * The change under way: none, a journaled one, a copy that the service shall make at the next close, or none ever,
- * since the document is only here.
+ * The change under way: none, a journaled one, a copy that the service is to make at the next close, or none ever, since the
+ * document is only here.
  */
 type Unsent = 'nothing' | 'job' | 'copy' | 'only here'
 
@@ -31,7 +31,7 @@ export const documentStates: readonly DocumentState[] = [
   { name: 'kept backup', stored: ['elsewhere'], content: ['none'], unsent: ['only here'] },
 ] // prettier-ignore
 
-/** The state of a document that has a name; undefined where that is none of the table. */
+/** Returns the state of a document that has a name; undefined if the table has none for it. */
 export function stateOf(node: Node): DocumentState | undefined {
   const [stored, content, unsent] = [storedOf(node), contentOf(node), changeOf(node)]
   return documentStates.find(
@@ -40,23 +40,23 @@ export function stateOf(node: Node): DocumentState | undefined {
   )
 }
 
-/** Contradictions in a node, whatever its state; one sentence each. */
+/** Returns the contradictions in a node, whatever its state; one sentence each. */
 export function contradictions(node: Node): string[] {
   const { stored, local, unsent } = node
   const rules: readonly (readonly [string, boolean])[] = [
     ['a folder has no content and nothing of its own to send', node.folder === undefined || isBare(node)],
     ['what is only here has no job', !local.isLocalOnly || unsent.job === undefined],
-    ['what is only here, with content, is not in the service', !local.isLocalOnly || isOneOf(node)],
+    ['what is only here, with content, is not in the service', !local.isLocalOnly || isInOnePlace(node)],
     ['a copy of the service’s making has no content here', !unsent.isCopy || local.content === undefined],
     ['a copy is shown from where its original is', !unsent.isCopy || stored.elsewhere !== undefined],
     ['an older place is known only while a rename is at work', unsent.movesFrom === undefined],
-    ['what was written is content, or a copy', !local.isWritten || isSomething(node)],
+    ['what was written is content, or a copy', !local.isWritten || hasContentOrIsCopy(node)],
     ['what is as listed may be replaced', !isAsListed(node) || unsent.base === stored.fingerprint],
   ]
   return rules.filter(([, holds]) => !holds).map(([rule]) => rule)
 }
 
-/** How a node is described where it is in no state, or contradicts itself. */
+/** Returns a description of a node that is in no state, or contradicts itself. */
 export function described(node: Node): string {
   return `${node.path}: ${storedOf(node)} | ${contentOf(node)} | ${changeOf(node)}`
 }
@@ -86,11 +86,11 @@ function isBare({ stored, local, unsent }: Node): boolean {
   )
 }
 
-function isOneOf({ stored, local }: Node): boolean {
+function isInOnePlace({ stored, local }: Node): boolean {
   return local.content === undefined || stored.record === undefined
 }
 
-function isSomething({ local, unsent }: Node): boolean {
+function hasContentOrIsCopy({ local, unsent }: Node): boolean {
   return local.content !== undefined || unsent.isCopy
 }
 

@@ -1,6 +1,5 @@
-// Which version of the service each document shows, and where the service has it: nobody else makes `node.stored` another
-// version, or puts it elsewhere. Knows who shows the version at a path without being there: before that version is
-// destroyed, they take its bytes.
+// The version that each document shows, and the path where the service has it: only this class changes them in `node.stored`.
+// It knows which nodes show the version at a path without being there: before that version is destroyed, they take its bytes.
 
 import type { Undo } from '../../content/spool/undo.ts'
 import type { RemoteFile } from '../../api/types.ts'
@@ -12,35 +11,35 @@ export class Versions {
   readonly #elsewhere = new Map<string, Set<Node>>()
 
   /**
-   * `applyAttributes` puts on a node what was set here for the version it shows; `follow` takes what undoes a change, should the
-   * journal's transaction fail.
+   * `applyAttributes` gives a node the modes and times that were set here for the version it shows; `follow` registers the undo
+   * of a change, in case the journal's transaction fails.
    */
   constructor(applyAttributes: (node: Node) => void, follow: (undo: Undo) => void) {
     this.#applyAttributes = applyAttributes
     this.#follow = follow
   }
 
-  /** The document is this version, with what was set here for it. */
+  /** Makes the document show this version, with the modes and times that were set here for it. */
   show(node: Node, record: RemoteFile, askedAt: number): void {
     this.store(node, record, askedAt)
     this.#applyAttributes(node)
   }
 
-  /** The service has this version of the document: its content and its times are what they were. */
+  /** Notes that the service has stored the document as this version: its content and its times stay as they are. */
   store(node: Node, record: RemoteFile, askedAt: number): void {
     this.#leave(node)
     node.stored.replace(record, askedAt, undefined)
     node.unsent.mayReplace(node.stored.fingerprint)
   }
 
-  /** The document is a version that the service has at this path, which need not be its own. */
+  /** Makes the document show a version that the service has at this path, which need not be its own. */
   showAt(node: Node, path: string, record: RemoteFile, askedAt: number): void {
     this.#leave(node)
     node.stored.replace(record, askedAt, undefined)
     if (path !== node.path) this.refer(node, path)
   }
 
-  /** Where the service has it is another path than the node's from now on. */
+  /** Notes that the service has the shown version at another path than the node's. */
   refer(node: Node, path: string): void {
     this.#leave(node)
     if (node.stored.record === undefined) return
@@ -49,19 +48,22 @@ export class Versions {
     this.#follow(() => this.#remove(node, path))
   }
 
-  /** The service has it at the node's own path, if anywhere. */
+  /** Notes that the service has the shown version at the node's own path, if anywhere. */
   atOwnPath(node: Node): void {
     this.#leave(node)
     node.stored.moveTo(undefined)
   }
 
-  /** The node is where the service has it, again. */
+  /** Notes that the node is back at the path where the service has it. */
   backAtOwnPath(node: Node): void {
     this.atOwnPath(node)
     node.unsent.mayReplace(node.stored.fingerprint)
   }
 
-  /** The document itself was asked, since its listing does not tell all. True where it is another version than was shown. */
+  /**
+   * Notes the record of a document that was looked up, since its listing does not tell all. Returns true if it is another
+   * version than the one shown.
+   */
   complete(node: Node, record: RemoteFile, askedAt: number): boolean {
     const { stored } = node
     const before = stored.fingerprint
@@ -78,13 +80,13 @@ export class Versions {
     return isAnother
   }
 
-  /** Its content is here, and no longer in the service. */
+  /** Notes that the content is on this machine, and no longer in the service. */
   forget(node: Node): void {
     this.#leave(node)
     node.stored.forget()
   }
 
-  /** Another client took it from where it was: who has it open may still have its bytes. */
+  /** Notes that another client removed the document from its path: handles on it may still read bytes that are cached. */
   vanished(node: Node): void {
     const { storedPath } = node
     this.#leave(node)
@@ -96,12 +98,12 @@ export class Versions {
     this.#leave(node)
   }
 
-  /** Nodes that show the version at this path, and are elsewhere themselves. */
+  /** Returns the nodes that show the version at this path, and have another path themselves. */
   shownElsewhere(path: string): Node[] {
     return [...(this.#elsewhere.get(path) ?? [])].filter((node) => node.storedPath === path)
   }
 
-  /** The node is about to show something else. */
+  /** Called before the node shows something else. */
   #leave(node: Node): void {
     const { elsewhere } = node.stored
     this.#follow(node)

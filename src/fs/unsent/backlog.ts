@@ -1,4 +1,4 @@
-// Changes that waited for a service that was away, and the notice that all of them have arrived.
+// Changes that waited while the service was away, and the notice that all of them are stored.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { type Job, waitForJob } from '../../content/commit/job.ts'
@@ -7,7 +7,7 @@ import type { Clock } from '../../world/clock.ts'
 export interface BacklogOptions {
   readonly queue: CommitQueue
   readonly clock: Clock
-  /** All of it is with the service. */
+  /** Called when the service has all of them. */
   readonly onSent: () => void
 }
 
@@ -20,8 +20,8 @@ export class Backlog {
   }
 
   /**
-   * The service is back: changes that wait now are followed to their end. A refusal has a notice of its own, and `onSent` is
-   * not called then.
+   * Called when the service is back: follows the changes that wait now until all are stored, and calls `onSent`; not after a
+   * refusal, which has a notice of its own.
    */
   follow(): void {
     const jobs = [...this.#options.queue.jobs()].filter(({ intention }) => !intention.isRefused)

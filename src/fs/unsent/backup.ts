@@ -1,6 +1,6 @@
-// A document that became a backup (`f` → `f~`) is not deleted: it rests where the service has it. When its successor takes
-// the old name, the backup stays on this machine and the successor replaces what the service has; if none comes, the
-// service moves it.
+// A document that became a backup (`f` → `f~`) is not moved at once: it rests where the service has it. If a successor takes
+// the old name, the backup stays on this machine, and the successor replaces the version in the service; if none comes, the
+// service moves the backup.
 
 import type { Job } from '../../content/commit/job.ts'
 import { forgetStored, type ForgetParts } from './content.ts'
@@ -14,7 +14,7 @@ import { isUnsubmitted } from './unsubmitted.ts'
 
 interface DeferParts {
   readonly journal: Journal
-  /** By the path they left. */
+  /** Resting backups, by the path that they left. */
   readonly deferred: Map<string, DeferredBackup>
 }
 
@@ -23,49 +23,49 @@ export interface BackupParts extends DeferParts, ForgetParts, LocalRowParts {
   readonly owners: Owners
 }
 
-/** Long enough for an editor that writes the new version. */
+/** How long a backup rests (ms): enough for an editor that writes the new version. */
 export const backupGraceMs = 5_000
 
-/** The backup's own intention: it moves the document, or sends what the service has never had. */
+/** A resting backup, and the job that moves it, or sends content that the service has never had. */
 export interface DeferredBackup {
   readonly node: Node
   readonly job: Job
 }
 
-/** An earlier move of the same document, not at its end yet, takes its bytes away from there. */
+/** True if an earlier move of the same document, which is not over yet, takes its bytes away from `path`. */
 function isLeaving({ queue, owners }: BackupParts, node: Node, path: string): boolean {
   const first = queue.first(path)
   return first?.intention.source === path && first !== node.job && owners.of(first.intention) === node
 }
 
-/** The document that stood at `path` rests under its new name. */
+/** Notes that the document that had `path` rests under its new name. */
 export function defer(parts: DeferParts, path: string, backup: DeferredBackup): void {
   for (const [other, { node, job }] of parts.deferred) if (node.job !== job) put(parts, other, undefined)
   put(parts, path, backup)
 }
 
-function put({ deferred, journal }: DeferParts, path: string, what: DeferredBackup | undefined): void {
-  journal.onRollback(putName(deferred, path, what))
+function put({ deferred, journal }: DeferParts, path: string, backup: DeferredBackup | undefined): void {
+  journal.onRollback(putName(deferred, path, backup))
 }
 
-/** A successor takes the path: what rests stays on this machine. Part of the transaction that journals the successor. */
+/** Keeps the resting backup here when a successor takes the path. Part of the transaction that journals the successor. */
 export function keepBackup(parts: BackupParts, path: string): void {
   const backup = parts.deferred.get(path)
   if (backup === undefined) return
   put(parts, path, undefined)
   const { node, job } = backup
-  // A document at the backup's own place in the service has to be replaced there.
+  // The service has a document at the backup's own path, which has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return
-  // It is being written: what was accepted of it goes on to its own place, and what is written follows.
+  // The backup is being written: the content accepted before goes on to its own path, and the new content follows.
   if (isUnsubmitted(node)) return
-  // A document that an earlier change stores there has to be replaced, too, or deleted: a delete of the backup then asks
-  // the service to.
+  // A document that an earlier change stores there has to be replaced, too, or deleted: a delete of the backup then sends a
+  // delete to the service.
   if (parts.queue.first(node.path) !== job) return
-  // Its bytes are between two places: it goes on to its own.
+  // Its bytes are between two paths: the move goes on.
   if (node.content === undefined && (node.storedPath !== path || isLeaving(parts, node, path))) return
   if (!parts.queue.withdraw(job)) return
   const { source, sourceFingerprint, keepSource } = job.intention
-  // It had come from elsewhere and was not moved yet: the successor replaces nothing there.
+  // The document came from another path, and was not moved yet: the successor replaces nothing there.
   if (source !== undefined && source !== path && keepSource !== true)
     parts.queue.submit({ kind: 'delete', path: source, base: sourceFingerprint })
   parts.owners.withdraw(node)

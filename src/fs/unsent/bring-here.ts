@@ -1,4 +1,4 @@
-// Copy-up: a document's content is brought here, wherever our own renames and saves have taken it meanwhile.
+// Copy-up: a document's content is copied to this machine, from wherever our own renames and saves have moved it meanwhile.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Version } from '../../content/fingerprint.ts'
@@ -18,7 +18,7 @@ export interface BringParts extends TakeContentParts {
   readonly clock: Clock
 }
 
-/** Brings the content here (copy-up). `length` bytes are enough where the rest is cut off anyway. */
+/** Copies the content to this machine (copy-up). `length`: this many bytes are enough, since the rest is cut off anyway. */
 export async function bringHere(
   parts: BringParts,
   node: Node,
@@ -30,7 +30,7 @@ export async function bringHere(
   await node.local.bring(copyUp(parts, node, signal, length))
 }
 
-/** A version that goes because of our own commit or rename is found again at its new place. */
+/** Copies the shown version. One that is gone because of our own commit or rename is found again at its new path. */
 async function copyUp(
   parts: BringParts,
   node: Node,
@@ -44,12 +44,12 @@ async function copyUp(
     await copyVersion(parts, node, signal, length)
   } catch (error) {
     if (!isGone(error)) throw error
-    // Of another version the rest is not to be cut off.
+    // The truncation was meant for the former version: another one must not be cut off.
     if (length !== undefined && node.door.contentGeneration !== contentGeneration) throw error
     if (node.job !== undefined) await waitForJob(parts.clock, node.job, { timeoutMs: ownCommitMs, signal })
     else if (isSameVersion(node.version, version)) throw error
-    await copyVersion(parts, node, signal, length).catch((second: unknown) => {
-      throw stillMoving(node, second)
+    await copyVersion(parts, node, signal, length).catch((secondError: unknown) => {
+      throw stillMoving(node, secondError)
     })
   }
 }
@@ -58,12 +58,12 @@ function isSameVersion(one: Version | undefined, other: Version | undefined): bo
   return one?.path === other?.path && one?.fingerprint === other?.fingerprint
 }
 
-/** True where a version is not, or no longer, where it was looked for. */
+/** True for the error of a version that is not, or no longer, at its path. */
 export function isGone(error: unknown): boolean {
   return error instanceof ErrnoError && (error.code === 'ESTALE' || error.code === 'ENOENT')
 }
 
-/** The error for bytes that were not found: while their own rename is under way they are between two places. */
+/** Returns the error for bytes that were not found: while their own rename is under way they are between two paths. */
 export function stillMoving(node: Node, error: unknown): unknown {
   if (!isGone(error) || node.job === undefined) return error
   return new ErrnoError('ETIMEDOUT', `${node.path} is still being moved in the service`, { cause: error })

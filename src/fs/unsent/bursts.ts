@@ -3,17 +3,17 @@
 //   strict ──(four saves in a row that went well)──► overlapping ──(a rest, or anything that goes wrong)──► strict
 //
 // A save ends with a close, or with the rename of a temporary file. Strict: it waits for the service. Overlapping: it waits
-// until its document is on disk here, and fewer than eight of the program's, and 64 MiB, are under way. A refusal meanwhile is
-// the error of the program's next close: a rename that fails must not have happened.
+// until its document is on disk here, and fewer than eight of the program's saves, and 64 MiB, are under way. A refusal
+// meanwhile is the error of the program's next close, not of a rename: a rename that fails must not have happened.
 
 import { abortable } from '../../abortable.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { Clock, Timer } from '../../world/clock.ts'
 import type { Caller } from '../operations.ts'
 
-/** So many saves in a row are no person's. */
+/** After so many strict saves in a row that went well, saves overlap: a person does not save that fast. */
 const mostStrict = 4
-/** Between two saves: a program that rests longer is not saving many. */
+/** Longest time between two saves of a burst. */
 const longestRestMs = 1_000
 const mostUnderWay = 8
 const mostBytesUnderWay = 64 * 1024 * 1024
@@ -24,9 +24,9 @@ export interface BurstsOptions {
   readonly clock: Clock
   /** How long a close may wait (ms); undefined: every close is strict. */
   readonly waitMs: number | undefined
-  /** True while the service is there. */
+  /** Returns true while the service is reachable. */
   readonly isReachable: () => boolean
-  /** Everything journaled so far survives a power cut. */
+  /** Resolves when everything journaled so far survives a power cut. */
   readonly durable: () => Promise<void>
 }
 
@@ -45,7 +45,7 @@ export class Bursts {
     this.#options = options
   }
 
-  /** Waits as this close has to; `strictly` waits for the service. Throws what either found refused. */
+  /** Waits as this close has to; `strictly` waits for the service. Throws the refusal of this save, or of an earlier one. */
   async closed(save: Save, strictly: (job: Job) => Promise<void>): Promise<void> {
     const burst = this.#of(save.caller)
     if (burst === undefined) return strictly(save.job)
@@ -57,7 +57,7 @@ export class Bursts {
     }
   }
 
-  /** The same for a rename that saves: of refusals it throws its own document's alone. */
+  /** Like `closed`, for a rename that saves. Throws the refusal of its own document only. */
   async renamed(save: Save, strictly: (job: Job) => Promise<void>): Promise<void> {
     const burst = this.#of(save.caller)
     if (burst === undefined) return strictly(save.job)
@@ -68,37 +68,37 @@ export class Bursts {
       burst.wellInARow = 0
       burst.underWay.delete(job)
       await strictly(job)
-      if (burst.isWell() && job.isDone) burst.wellInARow = wellInARow + 1
+      if (burst.checkUnderWay() && job.isDone) burst.wellInARow = wellInARow + 1
     } finally {
       burst.savedAt = this.#options.clock.monotonic()
     }
   }
 
-  /** A close of which nothing is sent. Throws what was refused of the program's earlier saves. */
+  /** Called for a close that sends nothing. Throws the refusal of an earlier save of the program. */
   closedHere(caller: Caller): void {
     const burst = this.#of(caller)
-    if (burst === undefined || burst.isWell() || burst.refusal === undefined) return
+    if (burst === undefined || burst.checkUnderWay() || burst.refusal === undefined) return
     const { refusal } = burst
     burst.refusal = undefined
     burst.wellInARow = 0
     throw refusal as Error
   }
 
-  /** True for a save that need not wait any more; false at once where it has to wait for the service. */
+  /** Returns true for a save that need not wait any more; false at once if it has to wait for the service. */
   async #overlaps(burst: Burst, { job, size, caller }: Save): Promise<boolean> {
     const { waitMs = 0, durable, isReachable } = this.#options
     if (burst.wellInARow < mostStrict || !isReachable()) return false
     burst.underWay.set(job, size)
     await durable()
-    return this.#isSoonFew(burst, caller.signal, waitMs)
+    return this.#waitUntilFew(burst, caller.signal, waitMs)
   }
 
-  /** False as soon as anything went wrong. */
-  async #isSoonFew(burst: Burst, signal: AbortSignal, waitMs: number): Promise<boolean> {
+  /** Waits until few saves are under way. Returns false as soon as one of them failed. */
+  async #waitUntilFew(burst: Burst, signal: AbortSignal, waitMs: number): Promise<boolean> {
     const { clock } = this.#options
     const until = clock.monotonic() + waitMs
     for (;;) {
-      if (!burst.isWell()) return false
+      if (!burst.checkUnderWay()) return false
       if (burst.isFew) return true
       const leftMs = until - clock.monotonic()
       if (leftMs <= 0) {
@@ -112,10 +112,10 @@ export class Bursts {
     }
   }
 
-  /** Waits for the jobs of earlier saves, too. */
+  /** Waits for the service to agree to this save, and to all earlier ones. */
   async #allStrictly(burst: Burst, job: Job, strictly: (job: Job) => Promise<void>): Promise<void> {
     const { durable } = this.#options
-    const isWell = burst.isWell()
+    const isWell = burst.checkUnderWay()
     const left = [...burst.underWay.keys()].filter((other) => other !== job)
     burst.underWay.clear()
     try {
@@ -125,13 +125,13 @@ export class Bursts {
     } catch (error) {
       burst.wellInARow = 0
       burst.refusal = undefined
-      // The refusal may be another document's: its own is safe all the same.
+      // The refusal may be another document's: this one has to be safe all the same.
       await durable()
       throw error
     }
   }
 
-  /** Undefined where every save of the caller is strict. Its program is looked up only where it is needed. */
+  /** Undefined if every save of the caller's program is strict. The program is looked up only if needed. */
   #of(caller: Caller): Burst | undefined {
     const { waitMs, clock } = this.#options
     const program = waitMs === undefined ? undefined : caller.program
@@ -148,16 +148,16 @@ export class Bursts {
 }
 
 class Burst {
-  /** Documents whose save did not wait to the end, with their bytes. */
+  /** Saves that did not wait for the service, with their bytes. */
   readonly underWay = new Map<Job, number>()
   refusal: unknown
-  /** Strict saves that the service agreed to. */
+  /** Number of strict saves in a row that went well. */
   wellInARow = 0
   /** Monotonic ms. */
   savedAt = Number.NEGATIVE_INFINITY
 
-  /** Looks what became of those. False where one was refused, or has to be tried again. */
-  isWell(): boolean {
+  /** Removes the saves that are over. Returns false if one was refused, or has to be tried again. */
+  checkUnderWay(): boolean {
     let isWell = this.refusal === undefined
     for (const [job] of this.underWay) {
       const last = latest(job)

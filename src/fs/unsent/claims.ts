@@ -1,8 +1,8 @@
-// Claims on a spool file: of nodes that show it, of rows of the journal that name it (an intention carries it, a
-// local-only file has it), and of work that is about to journal it. The file lives while it is claimed, and is removed
-// here when it no longer is. Elsewhere only files that were never claimed are removed: by the code that made one in vain,
-// or for a moment, and at the start (`sweep-spool.ts`). A row counts from when its transaction is committed; a file that
-// rows named is removed when that is durable, so that a power cut does not bring back a row whose content is gone.
+// Claims on a spool file: of nodes that show it, of rows of the journal that name it (an intention carries it, a local-only
+// file has it), and of work that is about to journal it. The file lives while it is claimed, and is removed here when it no
+// longer is. Other code removes only files that were never claimed: temporary ones it made itself, and leftovers at the start
+// (`sweep-spool.ts`). A row counts once its transaction is committed; a file that rows named is removed once their removal is
+// durable, so that a power cut does not bring back a row whose content is gone.
 
 import type { Journal } from '../../content/spool/journal.ts'
 import { isIntentionRow } from '../../content/spool/tables/intentions.ts'
@@ -23,13 +23,13 @@ export interface ClaimsOptions {
 interface Claimants {
   readonly rows: Set<string>
   readonly nodes: Set<Node>
-  /** A row named it, which a power cut may bring back. */
+  /** A row named it, and a power cut may bring that row back. */
   wasNamed: boolean
-  /** How often a row came to name it. */
+  /** Number of times that a row began to name it. */
   namings: number
-  /** A row that seals it named it, or does, and a power cut may bring that back: until then it stays as it is. */
+  /** A row that seals it names it, or did and may be brought back by a power cut: its content must not change. */
   isSealed: boolean
-  /** Work that is about to journal the content as it is now. */
+  /** Number of tasks that are about to journal the content as it is now. */
   holds: number
 }
 
@@ -38,7 +38,7 @@ export class Claims {
   readonly #spool: Spool
   readonly #log: Log
   readonly #claimants = new Map<string, Claimants>()
-  /** Told when a node alone claims its content: no row names that any more, and no work needs it. */
+  /** Called when only a node claims its content: no row names that any more, and no task holds it. */
   onFreed: (node: Node) => void = () => {}
 
   constructor({ journal, spool, log }: ClaimsOptions) {
@@ -49,13 +49,13 @@ export class Claims {
     journal.named.onNamed = (row, before, now) => this.#named(row, before, now)
   }
 
-  /** True where somebody claims it. */
+  /** True if the file is claimed. */
   has(id: string): boolean {
     const claimants = this.#claimants.get(id)
     return claimants !== undefined && !isUnclaimed(claimants)
   }
 
-  /** The node shows this file from now on, and lets go of what it showed before. */
+  /** Makes the node show this file, and ends its claim on the file shown before. */
   show(node: Node, file: SpoolFile | undefined): void {
     const before = node.content
     if (before === file) return
@@ -72,12 +72,15 @@ export class Claims {
     this.#removeUnclaimed(before.id)
   }
 
-  /** A dropped node gives up its content, unless that is unsent and has a name: the service has it, or nobody needs it. */
+  /** Ends the claim of a dropped node, unless its content is unsent and has a name: the service has it, or it is not needed. */
   dropped(node: Node): void {
     if (node.isUnlinked || (!node.isDirty && !node.isLocalOnly)) this.show(node, undefined)
   }
 
-  /** Runs `step` once no power cut brings back a row that named the file, at once where none did: from then on it may be changed. */
+  /**
+   * Runs `step` once no power cut can bring back a row that named the file, at once if none did: from then on it may be
+   * changed.
+   */
   onceUnnamed(file: SpoolFile, step: () => void): void {
     const claimants = this.#claimants.get(file.id)
     if (claimants?.wasNamed !== true) return step()
@@ -89,7 +92,7 @@ export class Claims {
     })
   }
 
-  /** Somebody takes over the file that nobody but the node has, `onceUnnamed`; it is removed where that fails. */
+  /** Lets `adopt` take over the file, which only the node has (`onceUnnamed`); it is removed if that fails. */
   async giveAway(node: Node, adopt: () => Promise<void>): Promise<void> {
     const { content } = node
     if (content === undefined) return
@@ -104,7 +107,7 @@ export class Claims {
     }
   }
 
-  /** True where nobody but the node, and its own row as a local-only file, has its content. */
+  /** True if only the node, and its own row as a local-only file, claim its content. */
   isOnlyOf(node: Node): boolean {
     const claimants = node.content === undefined ? undefined : this.#claimants.get(node.content.id)
     if (claimants === undefined) return true
@@ -114,13 +117,13 @@ export class Claims {
     return true
   }
 
-  /** True where its content may be changed in place: what is sealed never changes, also not by a row that a power cut brings back. */
+  /** True if the content may be changed in place: sealed content never changes, since a power cut may bring back its row. */
   mayChange(node: Node): boolean {
     const isSealed = node.content !== undefined && this.#claimants.get(node.content.id)?.isSealed === true
     return !isSealed && this.isOnlyOf(node)
   }
 
-  /** While `work` runs the content stays as it is: whoever writes meanwhile gets a copy. */
+  /** Keeps the content unchanged while `work` runs: a write meanwhile goes into a copy. */
   async hold<T>(file: SpoolFile, work: () => Promise<T>): Promise<T> {
     this.#of(file.id).holds++
     try {
@@ -176,7 +179,7 @@ export class Claims {
     return claimants
   }
 
-  /** After the transaction under way: what one row lets go of, another may claim in the same. */
+  /** Removes the file if it is unclaimed after the transaction under way: another row may claim it in that. */
   #removeUnclaimed(id: string): void {
     queueMicrotask(() => {
       const claimants = this.#claimants.get(id)
@@ -194,7 +197,7 @@ export class Claims {
     try {
       this.onFreed(node)
     } catch (error) {
-      // It stays where it is, and is offered again at its last close.
+      // The content stays in the spool, and is offered again at its last close.
       this.#log.warn({ path: node.path, error: String(error) }, 'the cache did not take a document over')
     }
   }
@@ -213,8 +216,8 @@ export class Claims {
 }
 
 /**
- * True for a row whose content is sent as it is, or may be: of an intention, or of a local-only file, which is sent
- * when it was left alone or its document goes.
+ * True for a row whose content is sent as it is, or may be: of an intention, or of a local-only file, which is sent when it was
+ * left alone or its document is removed.
  */
 function isSealing(row: string): boolean {
   const path = pathOfLocalRow(row)

@@ -1,5 +1,5 @@
-// How long a close, or a rename, waits for the service: `--close-wait`. A change that takes longer, or meets a
-// service out of reach, is journaled and sent in the background.
+// The time that a close or a rename waits for the service: `--close-wait`. A change that takes longer, or finds the service
+// unreachable, is journaled and sent in the background.
 
 import { ApiError } from '../../api/errors.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
@@ -14,7 +14,7 @@ export interface CloseWaitOptions {
   readonly reach: Reach
   readonly journal: Journal
   readonly log: Log
-  /** Ends the rest of a job. */
+  /** Ends the quiet time of a job. */
   readonly runNow: (job: Job) => void
 }
 
@@ -25,18 +25,18 @@ export class CloseWait {
     this.#options = options
   }
 
-  /** True where nobody waits: what is saved is sent in its own time. */
+  /** True if closes never wait: changes are sent in the background. */
   get isNone(): boolean {
     return this.#options.closeWaitMs === 0
   }
 
-  /** Resolves when the service agreed, or the change is sure to survive. Throws the service's refusal. */
+  /** Resolves when the service has agreed, or the change is sure to survive a power cut. Throws the service's refusal. */
   async wait(job: Job, signal: AbortSignal): Promise<void> {
     const { closeWaitMs, clock, reach, journal, log, runNow } = this.#options
     const isPatient = closeWaitMs === Infinity
-    // Known to be away: there is nothing to wait for.
+    // While the service is known to be away, there is nothing to wait for.
     if (this.isNone || (reach.isAway && !isPatient)) return journal.durable()
-    // It rests for what may still be written; whoever waits is done with it.
+    // The job waits for further writes, and the program that waits here has made its last one.
     if (job.isDeferred) runNow(job)
     const waiting = waitForJob(clock, job, {
       timeoutMs: closeWaitMs,
@@ -49,13 +49,13 @@ export class CloseWait {
     if (outcome === 'done') return
     await journal.durable()
     if (outcome === 'held') return
-    // It is kept, and tried again; whoever saved it hears that nobody may, so far.
+    // The change is kept, and tried again; the program gets the error that the key may not make it.
     if (outcome === 'timeout' && isForbidden(job.error)) throw job.error
     log.info({ path: job.intention.path, outcome }, 'saved here; sending goes on in the background')
   }
 }
 
-/** Said to a change; a download whose link expired meanwhile is no word on it. */
+/** True if the service forbade a change; a forbidden download only means that its link has expired. */
 function isForbidden(error: unknown): boolean {
   return error instanceof ApiError && error.method !== 'GET' && (error.status === 401 || error.status === 403)
 }

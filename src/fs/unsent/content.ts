@@ -1,4 +1,4 @@
-// The content of a node: a spool file where it is local, a version of the service where not, with its readers.
+// The content of a node, and its readers: a spool file if it is local, else a version of the service.
 
 import type { Journal } from '../../content/spool/journal.ts'
 import { later, type ReadFor } from '../../content/read/reader.ts'
@@ -24,7 +24,7 @@ export interface DiscardParts {
 
 export type TakeContentParts = ForgetParts & DiscardParts
 
-/** The bytes of the range, shorter only at the end of the content. */
+/** Returns the bytes of the range, shorter only at the end of the content. */
 export function readContent(
   remote: RemoteContent,
   handle: FileHandle,
@@ -49,17 +49,17 @@ export function readContent(
   return handle.reading?.read(offset, length, reader) ?? []
 }
 
-/** The node's content is this spool file from now on. */
+/** Makes this spool file the node's content. */
 export function takeContent(parts: TakeContentParts, node: Node, file: SpoolFile): void {
   parts.claims.show(node, file)
   node.unsent.contentReplaced()
-  // The version in the service is that of the document it was copied from, and not this file's any more.
+  // The version in the service belongs to the document that the file was copied from, not to the file.
   if (node.isLocalOnly) forgetStored(parts, node)
-  // It was deleted while this came.
+  // The document may have been deleted meanwhile.
   discardContent(parts, node)
 }
 
-/** Handles that read another version follow the node: this change is our own. */
+/** Lets handles that read an older version follow the node, after a change of our own. */
 export function rebindReaders(handles: HandleTable, node: Node): void {
   if (node.door.openHandles === 0) return
   for (const handle of handles.of(node)) {
@@ -67,13 +67,15 @@ export function rebindReaders(handles: HandleTable, node: Node): void {
   }
 }
 
-/** The node's content is here, and no longer in the service. */
+/** Notes that the node's content is on this machine, and no longer in the service. Mode and times stay as shown. */
 export function forgetStored(parts: ForgetParts, node: Node): void {
   node.times.freeze(attributesOf(node, parts.owner))
   parts.tree.versions.forget(node)
 }
 
-/** Lets go of local content that no name and no handle leads to; a crash while one is open loses nothing with it. */
+/**
+ * Discards local content that no name and no handle leads to. Content that is still open is marked, for a start after a crash.
+ */
 export function discardContent(parts: DiscardParts, node: Node): void {
   const { content } = node
   if (content === undefined || !node.isUnlinked) return
@@ -81,7 +83,7 @@ export function discardContent(parts: DiscardParts, node: Node): void {
     parts.journal.dropped.add(content.id)
     return
   }
-  // The service has another one, if any: that is not read as this one by who looked the name up before.
+  // The service has other content, if any: a program that looked the name up before must not read it as this.
   if (node.isDirty) parts.tree.versions.forget(node)
   parts.claims.show(node, undefined)
 }

@@ -1,4 +1,4 @@
-// Content the service has by now is cached content: the spool lets go of it.
+// Moves content that the service has by now from the spool to the cache.
 
 import { blockSizeBytes } from '../../content/extent.ts'
 import { rebindReaders } from './content.ts'
@@ -16,8 +16,8 @@ export interface CacheParts {
 }
 
 /**
- * The cache takes over content that the service has, too: there is no need to keep it here as local content. A large
- * one it changes in its place, so that this waits until no row can name it any more.
+ * Gives content that the service has, too, to the cache: it need not stay in the spool. The cache changes a large file in
+ * place, so this waits until no row can name the file any more.
  */
 export function giveToCache(parts: CacheParts, node: Node): void {
   const { content, version } = node
@@ -33,7 +33,7 @@ export function giveToCache(parts: CacheParts, node: Node): void {
   rebindReaders(parts.handles, node)
 }
 
-/** Content stays where a commit still carries it, a program may still write it, or another node shows it. */
+/** False while a commit carries the content, a program may write it, or another node shows it. */
 function mayGo({ claims }: CacheParts, node: Node): boolean {
   if (node.isLocalOnly || node.isDirty || node.isUnlinked || node.job !== undefined) return false
   return node.door.writeHandles === 0 && claims.isOnlyOf(node)

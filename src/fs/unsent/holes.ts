@@ -1,5 +1,5 @@
-// A file that grows far past its end grows by a hole, which costs nothing until all of it is read, sent and kept: what can never
-// be is refused where the program still hears of it.
+// Check of files that grow far past their end. The hole costs nothing until all of it is read, sent and kept: a size that can
+// never be stored is refused at the call, while the program still gets the error.
 
 import type { Spool } from '../../content/spool/spool.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -12,23 +12,23 @@ export interface HoleParts {
   readonly refusedBytes: () => number
 }
 
-/** Writes that a program makes in order may arrive in another one, so far apart at most. */
+/** Growth that is no hole: writes that a program makes in order may arrive in another one, at most this far apart. */
 const farBytes = 16 * 1024 * 1024
 
-/** Throws EFBIG for a length that leaves a hole, and that the service was found to refuse, or this machine's disk cannot hold. */
+/** Throws EFBIG for a size that leaves a hole, and that the service was found to refuse, or this machine's disk cannot hold. */
 export function checkHole({ spool, disk, refusedBytes }: HoleParts, node: Node, size: number): void {
-  // Not told yet: it is looked at again when the content is here.
+  // An unknown size is checked when the content is here.
   if (node.size === undefined || size - node.size <= farBytes) return
   const refused = refusedBytes()
   if (size >= refused)
     throw new ErrnoError('EFBIG', `${node.path}: ${size} bytes, and the service refuses ${refused}`)
-  const room = capacity(spool.dir, disk)
-  if (size > room)
-    throw new ErrnoError('EFBIG', `${node.path}: ${size} bytes, and the disk of ${spool.dir} has ${room}`)
+  const diskBytes = diskSize(spool.dir, disk)
+  if (size > diskBytes)
+    throw new ErrnoError('EFBIG', `${node.path}: ${size} bytes, and the disk of ${spool.dir} has ${diskBytes}`)
 }
 
-/** Bytes of the whole disk, taken or free; what does not tell has no bounds. */
-function capacity(folder: string, disk: Disk): number {
+/** Returns the bytes of the whole disk, used or free; Infinity if it does not tell. */
+function diskSize(folder: string, disk: Disk): number {
   try {
     const { blocks, bsize } = disk.statfsSync(folder)
     return blocks > 0 ? blocks * bsize : Infinity

@@ -1,5 +1,5 @@
-// Files that are on this machine only, and how each becomes a document or is named: nothing stays here unsaid. A temporary
-// that has been quiet for a minute is somebody's document after all, and is sent.
+// Files that are on this machine only: each becomes a document, or is named in `status` with a reason. A temporary file that
+// has been quiet for a minute is taken for a document, and sent.
 
 import type { Clock, Timer } from '../../world/clock.ts'
 import { isUndecidedName, whyLocal } from '../tree/scratch.ts'
@@ -12,7 +12,7 @@ import type { LocalFile } from '../status.ts'
 export const defaultLeftAloneMs = 60_000
 
 interface Watched {
-  /** When it came to be here only, and when it is looked at next; by the steady clock (ms). */
+  /** When it became local-only, and when it is checked next; by the steady clock (ms). */
   readonly since: number
   dueAt: number
   /** Reason found against sending it. */
@@ -29,14 +29,17 @@ export class LocalOnly {
   #timer: Timer | undefined
   #isClosed = false
 
-  /** `leftAlone` is handed a file that was, and answers why it stays; it is asked again after the same time. */
+  /**
+   * `leftAlone` is called with a file that was left alone: it sends the file, or returns the reason why it stays. It is called
+   * again after the same time.
+   */
   constructor(leftAloneMs: number, clock: Clock, leftAlone: LeftAlone) {
     this.#leftAloneMs = leftAloneMs
     this.#clock = clock
     this.#leftAlone = leftAlone
   }
 
-  /** The file is here only, and was changed just now. */
+  /** Notes that a local-only file was changed just now. */
   changed(node: Node): void {
     if (isInTrash(node.path)) return
     const now = this.#clock.steady()
@@ -49,7 +52,7 @@ export class LocalOnly {
     this.#arm()
   }
 
-  /** An earlier run left the file here; `isDocument`: by today's rules it never should have stayed. */
+  /** Notes a local-only file of an earlier run. `isDocument`: by the present rules it is a document, and is checked at once. */
   found(node: Node, isDocument: boolean): void {
     if (isInTrash(node.path)) return
     const dueAt = this.#clock.steady() + (isDocument ? 0 : this.#leftAloneMs)
@@ -57,11 +60,11 @@ export class LocalOnly {
     this.#arm()
   }
 
-  /** Files at or under a path are looked at now: nobody waits for what their programs may do yet. */
+  /** Checks the files at or under a path now, without waiting for further changes by their programs. */
   async decideNow(path: string): Promise<void> {
     const now = this.#clock.steady()
     for (const [node, watched] of this.#files) if (isAtOrUnder(node.path, path)) watched.dueAt = now
-    await this.#look()
+    await this.#check()
   }
 
   /** All files that are here only. */
@@ -86,15 +89,15 @@ export class LocalOnly {
     if (this.#isClosed || this.#files.size === 0) return
     let dueAt = Infinity
     for (const watched of this.#files.values()) dueAt = Math.min(dueAt, watched.dueAt)
-    this.#timer = this.#clock.setTimeout(() => void this.#look(), Math.max(0, dueAt - this.#clock.steady()))
+    this.#timer = this.#clock.setTimeout(() => void this.#check(), Math.max(0, dueAt - this.#clock.steady()))
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const now = this.#clock.steady()
     for (const [node, watched] of this.#files) {
       if (!isLinkedLocalOnly(node)) this.#files.delete(node)
       else if (watched.dueAt <= now) {
-        // Looked at again: what kept it here may have gone.
+        // Checked again later: the reason to stay may disappear.
         watched.dueAt = now + this.#leftAloneMs
         watched.why = await this.#leftAlone(node)
         if (this.#isClosed) return
@@ -109,7 +112,7 @@ export function isLinkedLocalOnly(node: Node): boolean {
   return node.isLocalOnly && !node.isUnlinked && !isInTrash(node.path)
 }
 
-/** Files that `status` names: those that have been on this machine only for a while. */
+/** Returns the files that `status` names: those that have been on this machine only for a while. */
 export function localFiles(localOnly: LocalOnly): LocalFile[] {
   return [...localOnly.lasting()].map(([node, why]) => ({
     path: node.path,
@@ -118,7 +121,7 @@ export function localFiles(localOnly: LocalOnly): LocalFile[] {
   }))
 }
 
-/** Why a file is on this machine only, as far as its name and its use tell. */
+/** Returns the reason why a file is on this machine only, as far as its name and its use tell. */
 export function whyHere(node: Node): string {
   if (isInTrash(node.path)) return 'in the trash of this machine'
   return node.door.writeHandles > 0 ? 'open in a program' : reasonByName(node)

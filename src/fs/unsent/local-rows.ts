@@ -1,5 +1,5 @@
-// The journal's rows of files that are on this machine only. Each names what was accepted last: what is written since then waits
-// for its close, as that of a document does.
+// The journal's rows of local-only files. Each names the content that was accepted last: content written since then waits for
+// its close, as that of a document does.
 
 import type { Journal } from '../../content/spool/journal.ts'
 import type { ScratchRow } from '../../content/spool/journal-rows.ts'
@@ -43,7 +43,7 @@ function isNewerNamed({ journal, spool }: LocalRowParts, { path }: Node, { id, o
   return named !== undefined && named !== id && spool.get(named).order > order
 }
 
-/** The journaling half of it, for a transaction of the caller's: the content is synced already. */
+/** Journals a local-only file, in a transaction of the caller: its content is synced already. */
 export function saveLocalRow(
   parts: LocalRowParts,
   node: Node,
@@ -51,7 +51,7 @@ export function saveLocalRow(
 ): void {
   const { version } = node
   const reference = content === undefined && version !== undefined ? version : undefined
-  // Content in the journal is of when the file was a document, and would be put over what was written since.
+  // Content in the journal dates from when the file was a document, and would replace what was written since.
   if (content?.isSynced === true) parts.spool.leaveJournal(content)
   const { isMadeTemporary, isCutOff } = node.local
   parts.journal.localFiles.save({
@@ -64,7 +64,7 @@ export function saveLocalRow(
   parts.localOnly.changed(node)
 }
 
-/** It is about to get another name. Answers what the journal has of it, for `arriveScratchRow`. */
+/** Called before a local-only file gets another name. Removes its row, and returns it for `arriveScratchRow`. */
 export function leaveScratchRow({ journal }: LocalRowParts, { path }: Node): ScratchRow | undefined {
   const left = journal.localFiles.at(path)
   journal.localFiles.remove(path)
@@ -72,11 +72,11 @@ export function leaveScratchRow({ journal }: LocalRowParts, { path }: Node): Scr
 }
 
 /**
- * It has its new name, and its content is synced. A file that is being written waits for its close, and its row keeps
- * what it had until then.
+ * Called when the file has its new name, and its content is synced. The row of a file that is being written keeps the former
+ * content until its close.
  */
 export function arriveScratchRow(parts: LocalRowParts, node: Node, left: ScratchRow | undefined): void {
-  // A file that libfuse hides is deleted: a start finds its row, and removes the content it names.
+  // A file that libfuse hides is deleted: the next start finds its row, and removes the content it names.
   if (!isBeingWritten(node) || isHiddenName(node.name)) return saveLocalRow(parts, node)
   if (left !== undefined) parts.journal.localFiles.save({ ...left, path: node.path })
   parts.localOnly.changed(node)

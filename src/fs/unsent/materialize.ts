@@ -1,5 +1,5 @@
-// A move that the service refused, and something newer for the place it was to leave: its content comes here, so that it
-// takes nothing away any more and holds nothing up.
+// Steps for a move that the service refused, when a newer change waits for the path that the move was to leave: its content is
+// copied to this machine, so that it takes nothing away there any more, and delays nothing.
 
 import type { CarriedContent, Intention } from '../../content/intention.ts'
 import type { Spool } from '../../content/spool/spool.ts'
@@ -27,7 +27,7 @@ export interface MoveDetachedParts extends TakeContentParts {
   readonly attributes: AttributeStore
 }
 
-/** Hands `take` the content, which stays as it is meanwhile. Throws where it cannot be fetched now. */
+/** Calls `take` with the content, which does not change meanwhile. Throws if it cannot be fetched now. */
 export async function materialize(
   parts: MaterializeParts,
   intention: Intention,
@@ -44,7 +44,7 @@ export async function materialize(
   })
 }
 
-/** The version that was to be moved, in a file of its own; undefined where it is gone. */
+/** Fetches the version that was to be moved into a file of its own; undefined if it is gone. */
 async function contentOf(
   parts: MaterializeParts,
   node: Node,
@@ -64,7 +64,7 @@ async function contentOf(
   }
 }
 
-/** The node shows what was brought here; part of the transaction that journals it. */
+/** Makes the node show the content that was fetched; part of the transaction that journals it. */
 export function moveDetached(parts: MoveDetachedParts, intention: Intention): void {
   const { id, path, spool } = intention
   const node = parts.owners.of(intention)
@@ -72,11 +72,11 @@ export function moveDetached(parts: MoveDetachedParts, intention: Intention): vo
   if (node === undefined || node.job?.intention.id !== id) return
   if (spool !== undefined) return showCarried(parts, node, spool)
   parts.journal.onRollback(node)
-  // Not what stands there by now.
+  // The node must not show the version that is at the old path by now.
   parts.tree.versions.atOwnPath(node)
 }
 
-/** The node shows the content that its newest change carries, which may have been another change's before; part of a transaction. */
+/** Makes the node show the content of its newest change, which may have been another change's; part of a transaction. */
 export function showCarried(parts: MoveDetachedParts, node: Node, spool: string): void {
   parts.journal.onRollback(node)
   if (node.content === undefined) {

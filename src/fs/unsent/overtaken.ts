@@ -4,7 +4,7 @@
 import type { Node } from '../tree/node.ts'
 import type { Claims } from './claims.ts'
 
-/** Lets go of content that was saved, and is kept only because somebody may write on. */
+/** Drops content that is saved, and is kept only because a program may write on. */
 export function overtaken(claims: Claims, node: Node): void {
   if (node.content === undefined || node.isDirty || node.job !== undefined || node.isLocalOnly) return
   claims.show(node, undefined)

@@ -1,5 +1,5 @@
-// A copy that the service is to make stands on a document that other clients may delete: until it is made, or its bytes are
-// here, nobody is told that it is saved.
+// A copy that the service is to make depends on a document that other clients may delete: a save of it succeeds only once the
+// copy is made, or its bytes are on this machine.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
@@ -14,10 +14,10 @@ export interface OwnCopyParts extends BringParts {
   readonly saveFailures: SaveFailures
 }
 
-/** How often it is asked whether the copy is still under way (ms). */
-const lookMs = 1_000
+/** Interval at which a copy under way is checked (ms). */
+const checkIntervalMs = 1_000
 
-/** True where `job` is no copy, or is done; false where its bytes are here now, and have to be journaled. */
+/** Returns true if `job` is no copy, or is done; false if its bytes are here now, and have to be journaled. Waits for either. */
 export async function isCopyMade(
   parts: OwnCopyParts,
   node: Node,
@@ -25,10 +25,10 @@ export async function isCopyMade(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!node.unsent.isCopy) return true
-  // As long as the service is at it, nothing is quicker.
+  // While the service makes the copy, no other way is faster.
   while (job.isRunning && !parts.reach.isAway) {
     const waiting = waitForJob(parts.clock, job, {
-      timeoutMs: lookMs,
+      timeoutMs: checkIntervalMs,
       signal,
       untilUnreachable: true,
       untilHeld: true,

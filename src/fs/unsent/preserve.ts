@@ -1,4 +1,4 @@
-// Before a version is destroyed in the service: whoever else still shows it takes its bytes here.
+// Preserves a version that is about to be destroyed in the service, for other documents here that still show it.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Reader } from '../../content/read/reader.ts'
@@ -18,19 +18,19 @@ export interface PreserveParts extends BringParts, LocalRowParts {
   readonly log: Log
 }
 
-/** The version at `path` is about to be destroyed: whoever else shows it takes its bytes here. */
+/** Copies the version at `path`, which is about to be destroyed, to this machine for every other node that shows it. */
 export async function preserve(parts: PreserveParts, path: string, signal: AbortSignal): Promise<void> {
   const moving = parts.queue.first(path)
   const moved = moving?.intention.source === path ? parts.owners.of(moving.intention) : undefined
   for (const node of parts.tree.versions.shownElsewhere(path)) {
     if (node.content !== undefined) continue
     if (!node.isLocalOnly && node.door.openHandles === 0) continue
-    // Its content is at its next place already: this is the last step of its own rename. (Not its last rename, maybe.)
+    // Its content is at its next path already: this is the last step of its own rename. (Not of its last rename, maybe.)
     if (node === moved && !node.isLocalOnly) continue
     try {
       await bringHere(parts, node, signal)
       forgetStored(parts, node)
-      // A copy, or a move, of what is gone now: the next close sends it.
+      // A copy or a move of a version that is gone now: the next close sends its content.
       if (!node.isLocalOnly) node.local.unsaved()
     } catch (error) {
       warnWhereGone(parts, path, error)
@@ -39,7 +39,7 @@ export async function preserve(parts: PreserveParts, path: string, signal: Abort
   await keepReferred(parts, path, signal)
 }
 
-/** Throws what is anything else. */
+/** Logs a warning if the version is gone; throws any other error. */
 function warnWhereGone({ log }: PreserveParts, path: string, error: unknown): void {
   if (!isGone(error)) throw error
   log.warn(
@@ -48,7 +48,7 @@ function warnWhereGone({ log }: PreserveParts, path: string, error: unknown): vo
   )
 }
 
-/** Files of this machine have the bytes by now, or are gone, but what is on disk of them still says that the service has them. */
+/** Updates rows of local-only files that still refer to the version: the files have its bytes by now, or are gone. */
 async function keepReferred(parts: PreserveParts, path: string, signal: AbortSignal): Promise<void> {
   const referring = parts.journal.localFiles.referringTo(path).map((file) => parts.tree.find(file))
   const here = referring.filter((node) => node?.isLocalOnly === true && node.content !== undefined)
@@ -61,8 +61,8 @@ async function keepReferred(parts: PreserveParts, path: string, signal: AbortSig
 }
 
 /**
- * The service has the version that was accepted; the content here is not closed, and may never be. The row gets a
- * content of its own.
+ * Gives the row of a file that is being written a copy of the version accepted last, which is about to be destroyed: the
+ * content being written is not closed yet, and may never be.
  */
 async function keepAccepted(parts: PreserveParts, node: Node, signal: AbortSignal): Promise<void> {
   const { journal, spool, claims, reader } = parts

@@ -1,6 +1,6 @@
-// A change that the service has agreed to is in no journal any more, and in no listing yet: it is noted beside the
-// saved listings, so that it is there without the service, too, after a restart. Noted before the journal's transaction ends: a
-// kill in between leaves both, and where that fails it is true all the same.
+// A change that the service has agreed to is in no journal any more, and in no listing yet: it is noted beside the saved
+// listings, so that it is shown after a restart without the service, too. The note is made before the journal's transaction
+// ends: a kill in between leaves both, and a note whose transaction fails is true all the same.
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Intention } from '../../content/intention.ts'
@@ -12,7 +12,7 @@ export interface RememberParts {
   readonly saved: Pick<SavedListings, 'began' | 'agreed' | 'gone'>
 }
 
-/** The intention is done; `record`: what it has stored. */
+/** Notes an intention that is done. `record`: the record of the document it stored. */
 export function remember(
   { saved }: RememberParts,
   { kind, path, source, keepSource }: Intention,
@@ -22,20 +22,20 @@ export function remember(
   if (kind === 'delete') return saved.agreed([at(path, undefined)])
   const changes: Change[] = []
   if (record !== undefined) {
-    // A service may keep no empty folders: they were gone with what stood there before.
+    // The folders exist again: a service that keeps no empty folders had removed them with their last document.
     changes.push(at(path, record), ...foldersAbove(path).map(standing))
   }
   if (source !== undefined && keepSource !== true) changes.push(at(source, undefined))
   saved.agreed(changes)
 }
 
-/** The folder was made here, and the service has it now. */
+/** Notes that the service has a folder that was made here. */
 export function rememberFolder({ saved }: RememberParts, { path }: Node): void {
   saved.began(path)
   saved.agreed([standing(path)])
 }
 
-/** The service has this folder. */
+/** Returns the note that the service has this folder. */
 function standing(path: string): Change {
   return at(path, { kind: 'folder', name: nameOf(path) })
 }

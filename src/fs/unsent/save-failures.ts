@@ -1,5 +1,5 @@
-// Documents that the disk here refused to keep: nothing of what was written last is in the service or in the journal, whoever
-// closed them was told so, and they go on being shown. Each is named, and tried again until it is kept, saved anew or deleted.
+// Documents that this machine's disk refused to keep: their last content is neither in the service nor in the journal, and
+// their close failed. They are still shown, named in `status`, and tried again until they are kept, saved anew or deleted.
 
 import { doublingMs, type BackoffLimits } from '../../backoff.ts'
 import { isAtOrUnder } from '../../path.ts'
@@ -11,7 +11,7 @@ import type { Node } from '../tree/node.ts'
 import { isUnsubmitted } from './unsubmitted.ts'
 
 const backoff: BackoffLimits = { firstMs: 1_000, longestMs: 60_000 }
-/** A disk that refuses so many one after another refuses the others, too. */
+/** After so many failures a round ends: the disk would refuse the others, too. */
 const mostFailures = 3
 
 interface Refusal {
@@ -19,11 +19,11 @@ interface Refusal {
   /** Epoch ms. */
   readonly since: number
   attempts: number
-  /** The person has heard of it. */
-  isTold: boolean
+  /** True if the person was notified. */
+  isNotified: boolean
 }
 
-/** One document that the disk refused, as people are told of it. */
+/** One document that the disk refused, for `status` and other commands. */
 export interface SaveFailure {
   readonly node: Node
   readonly error: unknown
@@ -34,7 +34,7 @@ export interface SaveFailure {
 }
 
 export interface SaveFailuresOptions extends Pick<World, 'clock' | 'chance'> {
-  /** Journals the document as it is; calls `refused` where that fails. */
+  /** Journals the document as it is; calls `refused` if that fails. */
   readonly keep: (node: Node) => Promise<unknown>
   readonly log: Log
   readonly tell: (notice: Notice) => void
@@ -53,26 +53,26 @@ export class SaveFailures {
     this.#options = options
   }
 
-  /** The disk did not take the document's content. */
+  /** Notes that the disk refused the document's content. */
   refused(node: Node, error: unknown): void {
     const { clock, log, tell } = this.#options
     const known = this.#refusals.get(node)
-    const refusal = known ?? { error, since: clock.wall(), attempts: 0, isTold: false }
-    // Behind the others.
+    const refusal = known ?? { error, since: clock.wall(), attempts: 0, isNotified: false }
+    // The document moves behind the others.
     this.#refusals.delete(node)
     this.#refusals.set(node, refusal)
     refusal.error = error
     refusal.attempts++
-    // As long as a program has it open, it may still be told, and its close comes.
-    if (!refusal.isTold && !node.isLocalOnly && node.door.writeHandles === 0) {
-      refusal.isTold = true
+    // While a program has it open, its close may still report the error.
+    if (!refusal.isNotified && !node.isLocalOnly && node.door.writeHandles === 0) {
+      refusal.isNotified = true
       log.error({ path: node.path, error: String(error) }, 'the disk here does not take it: tried again')
       tell({ kind: 'unkept', path: node.path, reason: reasonOf(error) })
     }
     this.#arm()
   }
 
-  /** Documents at or under a path; a temporary is named as what is on this machine only. */
+  /** Returns the refused documents at or under a path, without temporary files: those are named as local-only files. */
   under(path: string): SaveFailure[] {
     this.#forget()
     return [...this.#refusals]
@@ -90,9 +90,9 @@ export class SaveFailures {
     return this.under(path).find(({ node }) => node.path === path)
   }
 
-  /** Tries all of them now. Answers how many are kept by it. */
+  /** Tries all of them now. Returns how many the disk took. */
   tryNow(): Promise<number> {
-    // First: it may be the timer that asks, and nothing be left to try.
+    // First of all, since the timer may call this with nothing left to try.
     this.#options.clock.clear(this.#timer)
     this.#timer = undefined
     this.#forget()
@@ -114,9 +114,9 @@ export class SaveFailures {
     const { keep, log } = this.#options
     let kept = 0
     let failures = 0
-    // Those that fail go to the end of the line.
-    const line = [...this.#refusals.keys()]
-    for (const node of line) {
+    // A copy: documents that fail move to the end of the map.
+    const refused = [...this.#refusals.keys()]
+    for (const node of refused) {
       if (this.#isClosed || failures >= mostFailures) break
       // A document that is open for writing is tried at its close.
       if (node.door.writeHandles > 0 || !isUnkept(node)) continue

@@ -1,4 +1,4 @@
-// A file that is on this machine only and was left alone for long enough: it is somebody's document after all, and is sent.
+// Sends a local-only file that was left alone for long enough: it is taken for a document.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Journal } from '../../content/spool/journal.ts'
@@ -12,10 +12,7 @@ import { bringHere, type BringParts } from './bring-here.ts'
 import { isLinkedLocalOnly } from './local-only.ts'
 import type { SubmitParts } from './submit.ts'
 
-/**
- * Age up to which a listing is believed where it shows a reason to leave the file here: the service is not asked for
- * that (ms).
- */
+/** Age (ms) up to which a known listing may give a reason to keep the file local, without asking the service. */
 const believedMs = 3_600_000
 
 export interface SendLeftAloneParts extends BringParts, SubmitParts {
@@ -24,7 +21,7 @@ export interface SendLeftAloneParts extends BringParts, SubmitParts {
   readonly log: Log
 }
 
-/** A file that is here only has been left alone: it is sent where it is a document, otherwise this answers why not. */
+/** Sends a file that was left alone if it is a document; otherwise returns the reason why not. */
 export async function sendLeftAlone(parts: SendLeftAloneParts, node: Node): Promise<string | undefined> {
   try {
     return await sendDocument(parts, node)
@@ -43,21 +40,21 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   const { parent } = node
   if (parent === undefined || node.door.writeHandles > 0) return undefined
   const { tree, clock } = parts
-  const isHeldBack = (listing: Listing): string | undefined =>
+  const whyHeldBack = (listing: Listing): string | undefined =>
     whyLocal(node.name, documentsIn(tree, parent, listing), node.local)
   const byName = whyLocal(node.name, () => false, node.local)
   if (byName !== undefined) return byName
   const known = tree.listings.known(parent)
   const isOfLate = known !== undefined && clock.steady() - known.requestedAt < believedMs
-  const why = isHeldBack(isOfLate ? known : await tree.listing(parent))
+  const why = whyHeldBack(isOfLate ? known : await tree.listing(parent))
   if (why !== undefined) return why
   if (node.content === undefined && node.version === undefined) return 'its content is missing'
   await bringHere(parts, node, abortAfter(clock, 600_000))
   const { content } = node
   if (content === undefined) return undefined
   await parts.undecided.checkContent(node.path, content)
-  // A document is sent only by a fresh listing.
-  const whyNow = isHeldBack(await tree.listing(parent))
+  // Only a fresh listing decides that the file is sent.
+  const whyNow = whyHeldBack(await tree.listing(parent))
   if (whyNow !== undefined) return whyNow
   const epoch = content.epoch
   await parts.spool.secure(content)

@@ -1,5 +1,5 @@
-// Files kept on this machine may be taken away under a running drive: by a cleaner, a person, a restored backup. It is
-// looked for where it was put, and written again of what is still held; a document of which nothing is held is named.
+// Files of the state folder may be removed under a running drive: by a cleaner, a person, a restored backup. They are checked
+// for, and written again from memory or an open file; a document whose content is gone is named.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { damagedContent } from '../../content/commit/carried.ts'
@@ -26,7 +26,7 @@ export interface RefillParts extends LocalRowParts {
   readonly conflicts: ConflictCopies
 }
 
-/** All that the journal is to say, from memory, which says the same: for the transaction under way. */
+/** Writes all rows of the journal again from memory, in the transaction under way. */
 export function refill(parts: RefillParts): void {
   const { journal, spool, queue, tree, attributes, conflicts } = parts
   for (const { intention } of queue.jobs()) journal.intentions.save(intention)
@@ -42,10 +42,10 @@ export function refill(parts: RefillParts): void {
 export const contentTakenAway =
   'unsent content was taken away from the state folder while the drive was in use: what was still held is there again, what is gone is named as refused'
 
-/** Never throws: what cannot be seen to now is told, and looked at again. */
+/** Checks the files, and restores those that are missing. Never throws: a failure is reported, and checked again later. */
 export function checkStateDir({ journal, spool, queue, trouble }: StateDirParts): void {
-  seeTo(() => journal.look())
-  seeTo(() => spool.look())
+  attempt(() => journal.look())
+  attempt(() => spool.look())
   for (const job of queue.jobs()) {
     const { spool: id, path, isRefused } = job.intention
     if (id === undefined || isRefused || !job.isIdle || !spool.isGone(id)) continue
@@ -53,9 +53,9 @@ export function checkStateDir({ journal, spool, queue, trouble }: StateDirParts)
     queue.refuse(job, damagedContent(path, 'it is gone'))
   }
 
-  function seeTo(look: () => void): void {
+  function attempt(check: () => void): void {
     try {
-      look()
+      check()
     } catch (error) {
       const { message } = error as Error
       trouble.found(`the state folder cannot be written (${message}): nothing new is safe until it can be`)

@@ -1,4 +1,4 @@
-// At the start: what lies in the spool and belongs to nobody.
+// Clean-up of the spool at the start: files that nothing claims.
 
 import type { Journal } from '../../content/spool/journal.ts'
 import type { LostAndFound } from '../../content/spool/lost-and-found.ts'
@@ -19,8 +19,8 @@ export interface SweepParts {
 }
 
 /**
- * Spool files that nobody claims: what the journal says is of no use, and what is empty, goes; what is not understood is
- * kept and named.
+ * Removes unclaimed files that are empty, temporary, or not needed as the journal says. Moves all others to lost+found, and
+ * notifies the person.
  */
 export async function sweepSpool(parts: SweepParts): Promise<void> {
   const dropped = parts.journal.dropped.all()

@@ -1,5 +1,5 @@
-// Files whose names tell no type, while they are on this machine only. Content is judged early, so that a program
-// hears at once of what is no document: by its first 64 KiB at the next write, and whole when it is closed.
+// Local-only files whose names tell no type. Their content is checked early, so that a program gets the error at once if it is
+// no document: the first 64 KiB at the next write, and all of it at the close.
 
 import { headBytes } from '../../api/mimetype-of-content.ts'
 import { mimetypeOfName } from '../../api/mimetype-of.ts'
@@ -21,29 +21,29 @@ export interface UndecidedOptions {
 
 export class Undecided {
   readonly #options: UndecidedOptions
-  /** Contents whose beginning may be a document's. */
-  readonly #mayBe = new WeakSet<SpoolFile>()
+  /** Contents whose beginning has passed the check. */
+  readonly #passed = new WeakSet<SpoolFile>()
 
   constructor(options: UndecidedOptions) {
     this.#options = options
   }
 
-  /** Before a write. Rejects with EOPNOTSUPP where no document begins so; undefined where there is nothing to be judged. */
+  /** Checks a write. Rejects with EOPNOTSUPP if no document begins like the content; undefined if there is nothing to check. */
   writes(node: Node): Promise<void> | undefined {
     const { content } = node
     if (!node.isLocalOnly || content === undefined) return undefined
-    if (content.size < headBytes || this.#mayBe.has(content)) return undefined
+    if (content.size < headBytes || this.#passed.has(content)) return undefined
     return this.#checkBeginning(node, content)
   }
 
-  /** At a close. Throws EOPNOTSUPP where what was written is no document of a stored type. */
+  /** Checks the content at a close. Throws EOPNOTSUPP if it is no document of a stored type. */
   async closes(node: Node): Promise<void> {
     const { content, parent } = node
     if (!node.isLocalOnly || content === undefined || node.local.isMadeTemporary) return
     if (parent !== undefined) await this.checkAs(node, parent, node.name)
   }
 
-  /** Throws EOPNOTSUPP where a file that is here only is no document of a stored type, and has, or gets, a name that tells none. */
+  /** Throws EOPNOTSUPP for a file whose content is no document of a stored type, if this name tells no type. */
   async checkAs(node: Node, folder: Node, name: string): Promise<void> {
     const { content } = node
     if (content === undefined || this.#isExempt(folder, name)) return
@@ -56,7 +56,7 @@ export class Undecided {
     await refusedNames.checked(path, () => types.mimetypeOf(nameOf(path), content))
   }
 
-  /** True where fsync(2) makes it a document: nothing says that it is the beginning of another. */
+  /** True if fsync(2) makes the file a document: its name does not say that it is to become another one. */
   isDecidedBySync({ name, parent, local }: Node): boolean {
     if (parent === undefined || local.isMadeTemporary || this.#isExempt(parent, name)) return false
     return namedAfter(name, (other) => mimetypeOfName(other) !== undefined) === undefined
@@ -70,10 +70,10 @@ export class Undecided {
       const beginning = await content.read(0, headBytes)
       await refusedNames.checked(node.path, () => types.checkBeginning(name, beginning))
     }
-    this.#mayBe.add(content)
+    this.#passed.add(content)
   }
 
-  /** No document ever, one by its name, or on its way to become the one beside it that it is named after. */
+  /** True for a name that is never a document's, that tells its type, or that is formed from the document's beside it. */
   #isExempt(folder: Node, name: string): boolean {
     if (isInTrash(folder.path) || isOwnName(name) || mimetypeOfName(name) !== undefined) return true
     const { tree } = this.#options
@@ -82,7 +82,7 @@ export class Undecided {
   }
 }
 
-/** Tells whether a document of a name is in a folder: no file that is on this machine only, and no folder. */
+/** Returns a function that tells if a folder has a document of a name. Local-only files and folders do not count. */
 export function documentsIn(tree: Tree, folder: Node, listing: Listing): (name: string) => boolean {
   return (name) => {
     const other = tree.child(folder, name, listing)

@@ -1,5 +1,4 @@
-// Unsent changes, as people are told of them: those that are journaled, and documents that the disk here refused to
-// keep.
+// Unsent changes, as commands show them: those that are journaled, and documents that this machine's disk refused to keep.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Job } from '../../content/commit/job.ts'
@@ -19,7 +18,7 @@ export interface UnsentParts {
   readonly saveFailures: SaveFailures
 }
 
-/** Changes at or under a path that the service has not got yet. */
+/** Returns the changes at or under a path that the service does not have yet. */
 export function unsentUnder(parts: UnsentParts, path: string): readonly Unsent[] {
   const failures = parts.saveFailures.under(path)
   const older = new Set(failures.map(({ node }) => node.job))
@@ -27,7 +26,7 @@ export function unsentUnder(parts: UnsentParts, path: string): readonly Unsent[]
   return [...failures.map((each) => unsentDocument(parts, each)), ...jobs.map((job) => unsentJob(parts, job))]
 }
 
-/** The latest change of this very path that the service has not got yet. */
+/** Returns the latest change of this very path that the service does not have yet. */
 export function unsentAt(parts: UnsentParts, path: string): Unsent | undefined {
   const failure = parts.saveFailures.at(path)
   if (failure !== undefined) return unsentDocument(parts, failure)
@@ -37,7 +36,7 @@ export function unsentAt(parts: UnsentParts, path: string): Unsent | undefined {
 
 function unsentJob(parts: UnsentParts, job: Job): Unsent {
   const { intention, isRunning } = job
-  // An attempt may take its time to learn that nobody is there.
+  // An attempt may take a while to find out that the service is away.
   const isSending = isRunning && !parts.reach.isAway
   const facts = { isRunning: isSending, now: parts.clock.wall(), spoolDir: parts.spool.dir }
   const stopper = parts.queue.stopperOf(job)
@@ -63,7 +62,7 @@ function unsentDocument({ clock, spool }: UnsentParts, failure: SaveFailure): Un
   }
 }
 
-/** To be sent. */
+/** Returns the bytes that are to be sent. */
 export function bytesOf(unsent: readonly Unsent[]): number {
   return unsent.reduce((sum, { bytes }) => sum + bytes, 0)
 }

@@ -1,4 +1,4 @@
-// An unsent change, as people are told of it: the same for a running drive and for the journal one left behind.
+// An unsent change, as commands show it: of a running drive, or of the journal that a drive left behind.
 
 import { join } from 'node:path'
 import type { Intention } from '../../content/intention.ts'

@@ -1,8 +1,8 @@
-// Documents whose content changed since the queue was last handed it.
+// Tests for documents whose content changed since it was last submitted to the queue.
 
 import type { Node } from '../tree/node.ts'
 
-/** True when the content changed since it was last handed to the queue. */
+/** True if the content changed since it was last submitted. */
 export function isUnsubmitted(node: Node): boolean {
   if (node.content === undefined) return node.unsent.isCopy && node.job === undefined
   return node.isDirty && !node.unsent.isOf(node.content)

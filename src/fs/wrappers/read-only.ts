@@ -3,7 +3,7 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { FileSystem } from '../contract.ts'
 
-/** The same filesystem, where everything that would change a document answers EROFS. */
+/** Returns the filesystem with EROFS from every operation that would change a document. */
 export function readOnly(inner: FileSystem): FileSystem {
   const refuse = (): never => {
     throw new ErrnoError('EROFS', 'mounted read-only')

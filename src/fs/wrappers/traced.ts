@@ -1,12 +1,12 @@
-// Every operation with its path, its result and its time, for whoever hunts a fault: a wrapper, so that it costs nothing
-// where nobody asked for it. FORGET, and what it takes back, are bookkeeping and not told.
+// Trace of every operation with its path, its result and its time, to find faults: a wrapper, so that it costs nothing if no
+// trace is wanted. `forget` and `remember` are bookkeeping, and not traced.
 
 import type { Clock } from '../../world/clock.ts'
 import type { FileSystem, OperationRecord } from '../contract.ts'
 import { errnoOf } from '../errno-of.ts'
 import type { MaybePromise, Operations } from '../operations.ts'
 
-/** Paths that numbers stand for before the operation. */
+/** Paths of nodes and handles, as they are before the operation. */
 export interface Places {
   readonly node: (ino: number) => string
   readonly handle: (fh: number) => string

@@ -32,7 +32,7 @@ test('it is fetching while bytes come, also where one document cannot be had, an
   expect(pin.status()).toMatchObject({ state: 'incomplete', problem: '/a/2: no' })
   const next = counted()
   next.kept(6)
-  next.isHere()
+  next.documentArrived()
   next.roundEnded({ isAway: false })
   expect(next.status()).toMatchObject({ state: 'here', documentsHere: 2, bytesHere: 20, problem: undefined })
 })

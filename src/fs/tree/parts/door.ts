@@ -1,18 +1,19 @@
-// The state of a node at a door (the kernel): what the door holds of it, and was told of it.
+// The door part of a node: the references and handles that the door (the kernel) holds, and the content and record it was
+// shown.
 
 export class DoorPart {
   #lookups = 0
   #openHandles = 0
   #writeHandles = 0
-  /** Grows when the content changes behind the door's back. */
+  /** Grows when the content changes without a call of the door. */
   #contentGeneration = 0
-  /** The content generation that the door's pages are of. */
+  /** The content generation of the pages that the door has cached. */
   #shownGeneration = -1
 
-  /** The record that everybody was told by now. */
+  /** The record that was shown to programs so often that `tree.seen` learns nothing from it any more. */
   #toldRecord: object | undefined
 
-  /** References the door holds. */
+  /** Number of references that the door holds. */
   get lookups(): number {
     return this.#lookups
   }
@@ -30,7 +31,7 @@ export class DoorPart {
     return this.#lookups > 0 || this.#openHandles > 0
   }
 
-  /** One more reference: it was looked up. */
+  /** Adds a reference: the door looked the node up. */
   remember(): void {
     this.#lookups++
   }
@@ -49,7 +50,7 @@ export class DoorPart {
     if (forWriting) this.#writeHandles--
   }
 
-  /** To tell this record of it again changes nothing. */
+  /** Notes that showing this record again changes nothing in `tree.seen`. */
   told(record: object): void {
     this.#toldRecord = record
   }
@@ -58,17 +59,17 @@ export class DoorPart {
     return this.#toldRecord === record
   }
 
-  /** Tells whose content it is: another number, another client's version. */
+  /** Identifies the content: another number stands for another client's version. */
   get contentGeneration(): number {
     return this.#contentGeneration
   }
 
-  /** Not by anything the door asked for: the pages it has are of something else. */
+  /** Notes a change of the content that the door did not make: the pages it has cached are outdated. */
   contentChanged(): void {
     this.#contentGeneration++
   }
 
-  /** The content is opened as it is now. True where the pages the door has are of it. */
+  /** Notes that the door opens the content as it is now. Returns true if the pages it has cached are of this content. */
   showContent(): boolean {
     const isShown = this.#shownGeneration === this.#contentGeneration
     this.#shownGeneration = this.#contentGeneration

@@ -1,5 +1,5 @@
-// The local part of a document: its content in the spool, whole or on its way here, and whether it is to be sent at
-// all. The content is another file's by `Claims` alone.
+// The local part of a document: its content in the spool, whole or still being copied up, and whether it is to be sent at all.
+// Only `Claims` replaces the spool file.
 
 import type { SpoolFile } from '../../../content/spool/spool-file.ts'
 import type { Traces } from '../scratch.ts'
@@ -14,59 +14,59 @@ export class LocalPart {
   #copyUp: Promise<void> | undefined
   #handover: Promise<void> | undefined
 
-  /** Undefined where the document is read from the service. */
+  /** Undefined if the document is read from the service. */
   get content(): SpoolFile | undefined {
     return this.#content
   }
 
-  /** The content is not what the service has, or, of a local-only file, not what the journal says. */
+  /** True if the content changed since it was saved: in the service, or, for a local-only file, in the journal. */
   get isDirty(): boolean {
     return this.#content !== undefined && this.#content.epoch !== this.#savedEpoch
   }
 
-  /** Something was written, not only created or truncated, since the content was last handed in. */
+  /** True if a program wrote, not only created or truncated, since the content was last submitted. */
   get isWritten(): boolean {
     return this.#isWritten
   }
 
-  /** On this machine only, for now or for good. Never true of a folder. */
+  /** True if the document is on this machine only, for now or for good. Never true of a folder. */
   get isLocalOnly(): boolean {
     return this.#isLocalOnly
   }
 
-  /** It was made as temporary files are, and has the name that it was made with. */
+  /** True if it was created as temporary files are, and has the name that it was created with. */
   get isMadeTemporary(): boolean {
     return this.#isMadeTemporary
   }
 
-  /** Its last writer was killed before it closed it. */
+  /** True if its last writer was killed before closing it. */
   get isCutOff(): boolean {
     return this.#isCutOff
   }
 
-  /** The copy-up under way. */
+  /** The copy-up, while it is under way. */
   get copyUp(): Promise<void> | undefined {
     return this.#copyUp
   }
 
-  /** The cache is taking the content over. */
+  /** The takeover of the content by the cache, while it is under way. */
   get handover(): Promise<void> | undefined {
     return this.#handover
   }
 
-  /** The content is this file, and nobody has it as it is; or it is not here any more. */
+  /** Makes this file the content, which is saved nowhere else yet; undefined removes the content. */
   become(content: SpoolFile | undefined): void {
     this.#content = content
     this.#savedEpoch = -1
     if (content === undefined) this.#isWritten = false
   }
 
-  /** The content as of this epoch is what the service has, or the journal says. */
+  /** Notes that the content as of this epoch is saved: in the service or in the journal. */
   saved(epoch: number | undefined = this.#content?.epoch): void {
     this.#savedEpoch = epoch ?? -1
   }
 
-  /** The content is nowhere else any more. */
+  /** Notes that the content is saved nowhere else any more. */
   unsaved(): void {
     this.#savedEpoch = -1
   }
@@ -81,19 +81,19 @@ export class LocalPart {
     this.#isWritten = false
   }
 
-  /** It stays on this machine; `traces`: what tells that it may be half a document, where anything does. */
+  /** Keeps the document on this machine. `traces`: signs that it may be unfinished. */
   markLocalOnly(traces?: Traces): void {
     this.#isLocalOnly = true
     this.#isMadeTemporary = traces?.isMadeTemporary === true
     this.#isCutOff = traces?.isCutOff === true
   }
 
-  /** Its writer closes it, or is killed. */
+  /** Its writer has closed it, or was killed (`isCutOff`). */
   closed(isCutOff: boolean): void {
     this.#isCutOff = isCutOff
   }
 
-  /** The service shall know it, and has nothing of it yet. */
+  /** The document is to be sent; the service has nothing of it yet. */
   publish(): void {
     this.#isLocalOnly = false
     this.#isMadeTemporary = false
@@ -101,7 +101,7 @@ export class LocalPart {
     this.#savedEpoch = -1
   }
 
-  /** Content is on its way here, or into a file of its own, until `work` ends. */
+  /** Notes that content is being copied up, or into a file of its own, until `work` ends. */
   bring(work: Promise<void>): Promise<void> {
     this.#copyUp = work.finally(() => {
       this.#copyUp = undefined
@@ -109,14 +109,14 @@ export class LocalPart {
     return this.#copyUp
   }
 
-  /** The cache takes the content over until `work`, which must not reject, ends. */
+  /** Notes that the cache takes the content over until `work`, which must not reject, ends. */
   handOver(work: Promise<void>): void {
     this.#handover = work.finally(() => {
       this.#handover = undefined
     })
   }
 
-  /** As it is now, to be put back; what is under way goes on. */
+  /** Returns a function that restores the present state; work under way goes on. */
   snapshot(): () => void {
     const [content, savedEpoch] = [this.#content, this.#savedEpoch]
     const [isWritten, isLocalOnly] = [this.#isWritten, this.#isLocalOnly]

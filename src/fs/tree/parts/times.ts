@@ -30,38 +30,38 @@ export class TimesPart {
     return this.#now.ctime
   }
 
-  /** It was made here. */
+  /** The node was created on this machine. */
   made(mode: number, now: Time): void {
     this.#now = { mode: mode & 0o7777, atime: now, mtime: now, ctime: now }
   }
 
-  /** A program set some of them. */
+  /** A program set some of these values. */
   set(change: Partial<Pick<Times, 'mode' | 'atime' | 'mtime'>>, now: Time): void {
     const { mode = this.mode, atime = this.atime, mtime = this.mtime } = change
     this.#now = { mode: mode === undefined ? undefined : mode & 0o7777, atime, mtime, ctime: now }
   }
 
-  /** The content, or a folder's names, changed `now`; `atime`: the one that programs saw. */
+  /** The content, or the names of a folder, changed at `now`. `atime`: the one that programs saw before. */
   changed(now: Time, atime: Time | undefined = this.atime): void {
     this.#now = { ...this.#now, atime, mtime: now, ctime: now }
   }
 
-  /** It has another name since now. */
+  /** The node was renamed at `now`. */
   renamed(now: Time): void {
     this.#now = { ...this.#now, ctime: now }
   }
 
-  /** Another version is shown: the times set for it apply, or the service's own. */
+  /** Another version is shown, with the values that were set for it, or else those of the service. */
   reset(set?: Partial<Times>): void {
     this.#now = set === undefined ? asStored : { ...asStored, ...set }
   }
 
-  /** Programs keep seeing these after the upload, whatever the service reports. */
+  /** Keeps these values for programs after the upload, whatever the service reports. */
   freeze({ mode, atime, mtime, ctime }: Times): void {
     this.#now = { mode, atime, mtime, ctime }
   }
 
-  /** Undo of later changes, where a transaction of the journal fails. */
+  /** Returns a function that undoes later changes, for a transaction of the journal that fails. */
   snapshot(): () => void {
     const now = this.#now
     return () => void (this.#now = now)

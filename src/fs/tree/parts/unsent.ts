@@ -1,10 +1,10 @@
-// The unsent part of a document: the change under way, the version it may replace, and the place where the document
-// comes from. Jobs come and go by `Owners` alone, but for what is given up.
+// The unsent part of a document: the change under way, the version that it may replace, and the older place the document moves
+// from. Only `Owners` sets and removes jobs, except for a document that is given up.
 
 import type { Job } from '../../../content/commit/job.ts'
 import type { SpoolFile } from '../../../content/spool/spool-file.ts'
 
-/** Where a renamed document stood, and what the service has there as far as known. */
+/** The former path of a renamed document, and the fingerprint of its version there, as far as known. */
 export interface OlderPlace {
   readonly path: string
   readonly fingerprint: string | undefined
@@ -24,72 +24,75 @@ export class UnsentPart {
     return this.#job
   }
 
-  /** The fingerprint at the node's path that this mount has seen: what a commit may replace. */
+  /** Fingerprint of the version at the node's path that a commit may replace: one that was seen by this mount. */
   get base(): string | undefined {
     return this.#base
   }
 
-  /** The older place its next commit takes it away from: the service has it there, or will when what is under way has arrived. */
+  /**
+   * The older place from which the next commit moves the document: the service has it there, or will when the change under way
+   * has arrived.
+   */
   get movesFrom(): OlderPlace | undefined {
     return this.#movesFrom
   }
 
-  /** A copy made within the service: where it is read, the original stays. */
+  /** True for a copy that the service makes: the original stays where it is read. */
   get isCopy(): boolean {
     return this.#isCopy
   }
 
-  /** True where the content is what was last handed in. */
+  /** True if this content is the one last submitted. */
   isOf({ epoch }: SpoolFile): boolean {
     return epoch === this.#submittedEpoch
   }
 
-  /** True where newer content than this was handed in. */
+  /** True if newer content than this was submitted. */
   isNewerThan({ order }: SpoolFile): boolean {
     return order < this.#submittedOrder
   }
 
-  /** This version, or none, is what its next commit may replace. */
+  /** Sets the version that the next commit may replace; undefined for none. */
   mayReplace(fingerprint: string | undefined): void {
     this.#base = fingerprint
     this.#isDecided = false
   }
 
-  /** A save has begun, and this is what it may replace, whatever is shown until it is over. */
+  /** Sets the version that a save may replace when the save begins: it stays, whatever is shown until the save is over. */
   decide(fingerprint: string): void {
     this.#base = fingerprint
     this.#isDecided = true
   }
 
-  /** The version that its next commit may replace was decided when that save began. */
+  /** True if the version that the next commit may replace was set when its save began. */
   get isDecided(): boolean {
     return this.#isDecided
   }
 
-  /** Its next commit takes it away from there. */
+  /** The next commit moves the document from this place. */
   comesFrom(place: OlderPlace): void {
     this.#movesFrom = place
     this.#isCopy = false
   }
 
-  /** It is where it belongs: there is no older place to take it from. */
+  /** The document is at its own path: there is no older place to move it from. */
   atOwnPath(): void {
     this.#movesFrom = undefined
   }
 
-  /** Its next commit lets the service copy what it shows. */
+  /** The next commit lets the service copy the version that the node shows. */
   copies(): void {
     this.#isCopy = true
     this.#movesFrom = undefined
   }
 
-  /** Its content is another file: nothing of that was handed in, and it is no copy of the service's making. */
+  /** The content is another spool file: none of it was submitted, and it is no copy that the service makes. */
   contentReplaced(): void {
     this.#submittedEpoch = -1
     this.#isCopy = false
   }
 
-  /** The change, with the content as of this epoch where it carries the node's own. */
+  /** A change was submitted; `content` and `epoch` if it carries the node's own content. */
   handedIn(job: Job | undefined, content: SpoolFile | undefined, epoch: number | undefined): void {
     this.#job = job
     this.#movesFrom = undefined
@@ -97,12 +100,12 @@ export class UnsentPart {
     if (content !== undefined) this.#submittedOrder = content.order
   }
 
-  /** The change goes on as this one; undefined where it is over. */
+  /** The change goes on as this job; undefined if it is over. */
   goesOnAs(job: Job | undefined): void {
     this.#job = job
   }
 
-  /** The change was taken back: nothing of the content was ever handed in. */
+  /** The change was withdrawn: none of the content counts as submitted. */
   withdrawn(): void {
     this.#job = undefined
     this.#submittedEpoch = -1
@@ -113,13 +116,13 @@ export class UnsentPart {
     this.#isCopy = false
   }
 
-  /** The service shall not hear of it any more. */
+  /** No change of the document is to be sent any more. */
   givenUp(): void {
     this.withdrawn()
     this.#movesFrom = undefined
   }
 
-  /** As it is now, to be put back. */
+  /** Returns a function that restores the present state. */
   snapshot(): () => void {
     const [job, base, movesFrom, isCopy] = [this.#job, this.#base, this.#movesFrom, this.#isCopy]
     const isDecided = this.#isDecided
