@@ -14,7 +14,7 @@
  * - `burst`: many changes of one kind; `sentence` tells of them.
  * - `conflict`: somebody else changed the document too; their version is kept as `copy`.
  * - `lost`: content that the journal does not know of is kept in lost+found.
- * - `untilLogin`: somebody unmounted a drive that systemd mounts at every login.
+ * - `untilLogin`: a person unmounted a drive that systemd mounts at every login.
  * - `damaged`: a file of the state folder was damaged; `sentence` says what was done about it.
  */
 export type Notice =

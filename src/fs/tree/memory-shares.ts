@@ -24,9 +24,7 @@ export interface MemoryShares {
   readonly shown: number
 }
 
-/**
- * Throws EINVAL for less than 192 MiB. More than half of the memory beside the program's stays free, for transfers and garbage.
- */
+/** Throws EINVAL for less than 192 MiB. More than half of what the program leaves stays free, for transfers and garbage. */
 export function sharesOf(memoryBytes: number): MemoryShares {
   if (!(memoryBytes >= leastMemoryBytes))
     throw new ErrnoError('EINVAL', `a drive takes at least ${leastMemoryBytes / mebibyte} MiB of memory`)

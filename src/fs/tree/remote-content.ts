@@ -33,7 +33,7 @@ export class RemoteContent {
   }
 
   /**
-   * Returns the size of a document whose record does not tell it (it is optional), from its content; EIO if that does not,
+   * Returns a size that the record does not tell (it is optional), learned from the content. Throws EIO if that does not,
    * either.
    */
   async learnSize(node: Node, signal: AbortSignal): Promise<number | undefined> {

@@ -143,7 +143,7 @@ export class SaveFailures {
     this.#timer = clock.setTimeout(() => void this.tryNow(), waitMs)
   }
 
-  /** Those that were kept, saved anew or deleted meanwhile. */
+  /** Forgets documents that were kept, saved anew or deleted meanwhile. */
   #forget(): void {
     for (const node of this.#refusals.keys()) if (!isUnkept(node)) this.#refusals.delete(node)
   }
