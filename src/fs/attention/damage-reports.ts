@@ -34,7 +34,8 @@ export class DamageReports {
     if (before !== undefined && now - before < repeatAfterMs) return
     this.#reportedAt.delete(sentence)
     this.#reportedAt.set(sentence, now)
-    for (const oldest of this.#reportedAt.keys()) if (this.#reportedAt.size > mostReports) this.#reportedAt.delete(oldest)
+    for (const oldest of this.#reportedAt.keys())
+      if (this.#reportedAt.size > mostReports) this.#reportedAt.delete(oldest)
     log.error({ stateDir }, sentence)
     tell({ kind: 'damaged', sentence })
   }

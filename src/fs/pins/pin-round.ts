@@ -67,7 +67,10 @@ function* versionsOf(documents: readonly FoundDocument[]) {
 }
 
 /** Surveys one pin; undefined if that fails. */
-async function surveyPin(pin: PinFigures, { tree, reach, signal }: RoundOptions): Promise<Survey | undefined> {
+async function surveyPin(
+  pin: PinFigures,
+  { tree, reach, signal }: RoundOptions,
+): Promise<Survey | undefined> {
   try {
     return await survey(tree, pin.path, signal)
   } catch (error) {

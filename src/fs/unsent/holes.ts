@@ -24,7 +24,10 @@ export function checkHole({ spool, disk, refusedBytes }: HoleParts, node: Node, 
     throw new ErrnoError('EFBIG', `${node.path}: ${size} bytes, and the service refuses ${refused}`)
   const diskBytes = diskSize(spool.dir, disk)
   if (size > diskBytes)
-    throw new ErrnoError('EFBIG', `${node.path}: ${size} bytes, and the disk of ${spool.dir} has ${diskBytes}`)
+    throw new ErrnoError(
+      'EFBIG',
+      `${node.path}: ${size} bytes, and the disk of ${spool.dir} has ${diskBytes}`,
+    )
 }
 
 /** Returns the bytes of the whole disk, used or free; Infinity if it does not tell. */
