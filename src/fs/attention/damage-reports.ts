@@ -20,7 +20,7 @@ export interface DamageReportsOptions {
 export class DamageReports {
   readonly #options: DamageReportsOptions
   /** By sentence: when it was reported last (ms of the steady clock); the latest last. */
-  readonly #reportedAt = new Map<string, number>()
+  readonly #times = new Map<string, number>()
 
   constructor(options: DamageReportsOptions) {
     this.#options = options
@@ -29,20 +29,19 @@ export class DamageReports {
   /** Reports a fault. `sentence` says what it is and what was done about it, without a full stop. */
   found(sentence: string): void {
     const { clock, log, tell, stateDir } = this.#options
-    const before = this.#reportedAt.get(sentence)
+    const before = this.#times.get(sentence)
     const now = clock.steady()
     if (before !== undefined && now - before < repeatAfterMs) return
-    this.#reportedAt.delete(sentence)
-    this.#reportedAt.set(sentence, now)
-    for (const oldest of this.#reportedAt.keys())
-      if (this.#reportedAt.size > mostReports) this.#reportedAt.delete(oldest)
+    this.#times.delete(sentence)
+    this.#times.set(sentence, now)
+    for (const oldest of this.#times.keys()) if (this.#times.size > mostReports) this.#times.delete(oldest)
     log.error({ stateDir }, sentence)
     tell({ kind: 'damaged', sentence })
   }
 
   /** Returns the sentences, the latest last. */
   list(): string[] {
-    return [...this.#reportedAt.keys()]
+    return [...this.#times.keys()]
   }
 
   /** A person has read them. */

@@ -22,12 +22,9 @@ export function checkHole({ spool, disk, refusedBytes }: HoleParts, node: Node, 
   const refused = refusedBytes()
   if (size >= refused)
     throw new ErrnoError('EFBIG', `${node.path}: ${size} bytes, and the service refuses ${refused}`)
-  const diskBytes = diskSize(spool.dir, disk)
-  if (size > diskBytes)
-    throw new ErrnoError(
-      'EFBIG',
-      `${node.path}: ${size} bytes, and the disk of ${spool.dir} has ${diskBytes}`,
-    )
+  const total = diskSize(spool.dir, disk)
+  if (size > total)
+    throw new ErrnoError('EFBIG', `${node.path}: ${size} bytes, and the disk of ${spool.dir} has ${total}`)
 }
 
 /** Returns the bytes of the whole disk, used or free; Infinity if it does not tell. */
