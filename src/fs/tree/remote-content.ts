@@ -33,8 +33,7 @@ export class RemoteContent {
   }
 
   /**
-   * Returns a size that the record does not tell (it is optional), learned from the content. Throws EIO if that does not,
-   * either.
+   * Returns a size that the record does not tell (interface: optional), from the content. Throws EIO if that does not, either.
    */
   async learnSize(node: Node, signal: AbortSignal): Promise<number | undefined> {
     const version = this.#versionOf(node)
