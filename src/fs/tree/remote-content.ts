@@ -32,9 +32,7 @@ export class RemoteContent {
     if (version !== undefined) this.#reader.prefetch(version, bytes)
   }
 
-  /**
-   * Returns a size that the record does not tell (interface: optional), from the content. Throws EIO if that does not, either.
-   */
+  /** Returns a size that the record does not tell, learned from the content. Throws EIO if that does not tell it, either. */
   async learnSize(node: Node, signal: AbortSignal): Promise<number | undefined> {
     const version = this.#versionOf(node)
     return version === undefined ? undefined : this.#reader.learnSize(version, signal)
