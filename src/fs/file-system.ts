@@ -121,7 +121,7 @@ export function operationsOf(sb: Superblock): FileSystem {
       sb.trouble.dismiss()
       return dismissSetAside(sb.settings.stateDir, sb.disk)
     },
-    lookAgain: () => sb.conflicts.look(sb.tree),
+    lookAgain: () => sb.conflicts.loadListings(sb.tree),
     checkStateDir: () => checkStateDir(sb),
     unsent: (path) => unsentUnder(sb, path),
     wait: (path, options) => wait(sb, path, options),

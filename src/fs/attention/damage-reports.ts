@@ -46,6 +46,6 @@ export class DamageReports {
 
   /** A person has read them. */
   dismiss(): void {
-    this.#told.clear()
+    this.#times.clear()
   }
 }

@@ -62,7 +62,7 @@ export async function wait(
     const next = jobs.find((job) => !job.isHeld && !isStopped(queue, job))
     if (next !== undefined && queue.isPausedBy('asked'))
       throw new ErrnoError('EBUSY', 'sending is paused; docmount resume goes on')
-    if (next === undefined) return tellLeft(parts, path, jobs)
+    if (next === undefined) return throwIfLeft(parts, path, jobs)
     const timeoutMs = until - clock.monotonic()
     const isOver = timeoutMs <= 0 || (await timesOut(clock, next, { timeoutMs, signal: options.signal }))
     if (isOver) throw new ErrnoError('ETIMEDOUT', `${jobs.length} changes under ${path} are not sent yet`)

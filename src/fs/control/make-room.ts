@@ -17,8 +17,8 @@ export interface MakeRoomParts {
 
 /** Answers false where there was nothing to give. A cache on another disk is left as it is. */
 export async function makeRoom(parts: MakeRoomParts): Promise<boolean> {
-  if (isOneDisk(parts) && (await parts.reader.disk.giveUp(givenBytes)) > 0) return true
-  return (await parts.undo.giveUp(givenBytes)) > 0
+  if (isOneDisk(parts) && (await parts.reader.disk.giveUp(freedBytes)) > 0) return true
+  return (await parts.undo.giveUp(freedBytes)) > 0
 }
 
 /** Bytes that the disk cache and the undo store can give. */
