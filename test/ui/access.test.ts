@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { actions } from '../../src/ui/actions.ts'
 import { bareHomeIn } from '../support/home.ts'
 import { isRoot, makeOrdinaryUser } from '../support/ordinary-user.ts'
 import { startPage, type Page } from '../support/page.ts'
@@ -86,6 +87,19 @@ test('a change needs the word of the page’s own form, and is no GET', async ()
   expect((await page.ask('/retry', { headers: { cookie } })).status).toBe(405)
   expect((await page.ask('/', { method: 'POST', form, headers: { cookie } })).status).toBe(405)
 })
+
+test.each([...actions.keys()])(
+  '%s needs the cookie, this page’s origin and its form’s word',
+  async (path) => {
+    const form = { token: 'x', drive: 'y', path: '/', id: 'z', key: 'k', keep: 'mine' }
+    const status = async (headers: Record<string, string>, method = 'POST'): Promise<number> =>
+      (await page.ask(path, { method, headers, ...(method === 'POST' ? { form } : {}) })).status
+    expect(await status({})).toBe(403)
+    expect(await status({ cookie })).toBe(403)
+    expect(await status({ cookie, origin: 'http://evil.example' })).toBe(403)
+    expect(await status({ cookie }, 'GET')).toBe(405)
+  },
+)
 
 test('nothing of it may come from, or go, elsewhere', async () => {
   const { headers } = await page.ask('/', { headers: { cookie } })
