@@ -123,7 +123,7 @@ export interface FileSystem extends Operations {
   refresh(path: string): Promise<void>
   /** Tries refused and waiting changes at or under the path again, now. Returns how many. */
   retry(path: string): number
-  /** Sends nothing until `resume`: what is saved stays here. What is under way is finished. */
+  /** Sends nothing until `resume`: saves stay here. Changes that are under way are finished. */
   pause(): void
   resume(): void
   /**

@@ -38,7 +38,7 @@ export interface UnmountedDrive {
   readonly project: string
   /** Where it is to be mounted. */
   readonly place: string
-  /** What it has left on this machine, in words; undefined for nothing. */
+  /** Leftovers on this machine, in words; undefined for none. */
   readonly left: string | undefined
   /** False where nobody knows which drive it was. */
   readonly canMount: boolean

@@ -30,7 +30,7 @@ export function plainReason(reason: string): string {
     )
 }
 
-/** What was to be done, for a change that is on its way. */
+/** Actions of changes that are on their way. */
 export const changeWords: Readonly<Record<Unsent['action'], string>> = {
   upload: 'new',
   replace: 'changed',
@@ -38,7 +38,7 @@ export const changeWords: Readonly<Record<Unsent['action'], string>> = {
   delete: 'deleted',
 }
 
-/** The same, for one that was refused. */
+/** Actions of changes that were refused. */
 export const refusedWords: Readonly<Record<Unsent['action'], string>> = {
   upload: 'not stored',
   replace: 'the new version was not stored',

@@ -27,7 +27,8 @@ const configured = { DOCMOUNT_BASE_URL: 'http://127.0.0.1:1/api', DOCMOUNT_API_K
 describe('usage errors are one line and exit code 2', () => {
   test.each([
     [['bogus'], /unknown command 'bogus'/],
-    [['mount'], /missing required argument 'project'/],
+    [['mount'], /which project\? Name one, or --all/],
+    [['mount', '--all', '--read-only'], /--all takes nothing beside it/],
     [['mount', 'acme'], /Add --base-url/],
     [['mount', 'acme', '--base-url', 'ftp://x/api'], /must look like https:\/\/host\/api/],
     [['mount', 'acme', '--cache-ttl', '15m'], /live 15 minutes/],
