@@ -82,7 +82,7 @@ export class BlockIndex {
     return [...(this.#names.get(pathKey) ?? [])]
   }
 
-  /** Bytes that a file takes on disk; 0 for one that is not here. */
+  /** Bytes that a file takes on disk; 0 if it is not in the cache. */
   bytesOf(name: string): number {
     return this.#bytes.peek(name) ?? 0
   }

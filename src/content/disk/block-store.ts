@@ -46,7 +46,7 @@ export interface BlockStoreOptions {
   readonly evicts?: boolean
 }
 
-/** How much of a version is in a store. */
+/** The part of a version that is in a store. */
 export type Held = 'whole' | 'part' | 'nothing'
 
 /** Amount of blocks in a folder. */
@@ -258,8 +258,8 @@ export class BlockStore {
   }
 
   /**
-   * How much of a version is here, by the room that its files take: none is opened, nor counts as used. The last page of
-   * one that is told to be whole may be missing.
+   * Returns which part of a version is here, by the size of its files on disk, which are not opened and do not count as used.
+   * If it is 'whole', the last page may be missing all the same.
    */
   held(version: StoredVersion): Held {
     if (this.#isClosed || this.#doomed.has(version.pathKey)) return 'nothing'
