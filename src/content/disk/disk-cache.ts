@@ -149,7 +149,7 @@ export class DiskCache {
     return this.#pinned ?? this.#openPinned(pinned)
   }
 
-  /** How much of a version is on disk; `isInPlace`: where the pins are, if it is pinned. See `BlockStore.held`. */
+  /** The part of a version that is on disk; `isInPlace`: all of it is in the pinned store. See `BlockStore.held`. */
   held(version: Version, sizeBytes: number): { readonly held: Held; readonly isInPlace: boolean } {
     if (this.heldBytes === 0) return { held: 'nothing', isInPlace: false }
     const stored = storedVersion(version, sizeBytes)
@@ -159,7 +159,7 @@ export class DiskCache {
     return { held: ordinary === 'nothing' ? pinned : ordinary, isInPlace: false }
   }
 
-  /** Bytes on disk, as far as the folders have been read: other ones when something came or went. */
+  /** Bytes on disk, as far as the folders have been read; changes when files are added or removed. */
   get heldBytes(): number {
     return (this.#ordinary?.bytes ?? 0) + (this.#pinned?.bytes ?? 0)
   }
