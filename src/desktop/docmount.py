@@ -184,11 +184,16 @@ class Folder:
     def is_used(self):
         return any(self.shown(name) is not None for name in self.asked)
 
-    def end(self):
-        if self.is_over:
-            return
+    def stop(self):
+        """Hears nothing more. What is shown stays: drawing it anew would ask for the folder again."""
         self.is_over = True
         self.cancellable.cancel()
+
+    def end(self):
+        """The drive is gone: nothing is known of its names any more."""
+        if self.is_over:
+            return
+        self.stop()
         self.replace({name: None for name in list(self.states)})
 
 
@@ -216,7 +221,7 @@ class Folders:
         folder.asked.add(name)
         self.folders[above] = folder
         while len(self.folders) > MOST_FOLDERS:
-            self.folders.popitem(last=False)[1].end()
+            self.folders.popitem(last=False)[1].stop()
         return folder.states.get(name)
 
     def known(self, path):
@@ -228,7 +233,7 @@ class Folders:
     def sweep(self):
         for path, folder in list(self.folders.items()):
             if folder.is_over or not folder.is_used:
-                self.folders.pop(path).end()
+                self.folders.pop(path).stop()
         return bool(self.folders)
 
 
