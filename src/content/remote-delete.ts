@@ -18,7 +18,7 @@ export interface RemoteDelete {
   readonly deadlineMs: number
   /** Ends the waiting; an attempt under way goes on. */
   readonly signal: AbortSignal
-  /** Called with each attempt's promise, which settles when the service answers, even if `signal` has ended the waiting. */
+  /** Called with each attempt's promise, that ends when the service answers, even if `signal` has ended the waiting. */
   readonly onAttempt?: (answered: Promise<void>) => void
   /**
    * Called before a repetition with the record now at the path. True while it is still the one to be deleted; false
