@@ -56,7 +56,7 @@ export async function runRecoverAll(
   } finally {
     progress.end()
   }
-  if (totals.copied > 0) return
+  if (totals.copied > 0 || process.exitCode === exitCodes.failure) return
   const why =
     totals.withoutContent > 0
       ? 'what is not sent has no content on this machine'

@@ -266,3 +266,13 @@ test('an empty document is taken as one', async () => {
   })
   expect((await service.other.bytes('/empty.txt')).length).toBe(0)
 })
+
+test('what cannot be copied out is named, and not called sent', async () => {
+  const stateDir = join(home.path, '.local/state/docmount', `${project}-0123456789`)
+  await mkdir(stateDir, { recursive: true })
+  await writeFile(join(stateDir, 'journal.db'), 'no journal')
+  const { code, stderr } = await docmount(['recover', '--all', join(home.path, 'rescued')])
+  expect(stderr).toContain(stateDir)
+  expect(stderr).not.toContain('nothing to copy')
+  expect(code).toBe(1)
+})
