@@ -9,6 +9,9 @@ export const oleSignature: Uint8Array = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 const workbookStreams = ['workbook', 'book']
 
 const headerBytes = 512
+/** Offsets of fields in the header, and in an entry of the directory. */
+const header = { sectorShift: 30, firstOfDirectory: 48, firstOfTableList: 68 }
+const entry = { nameBytes: 64, type: 66, left: 68, right: 72 }
 /** Offset and count of the allocation table's first sector numbers, which are in the header. */
 const firstTable = { at: 76, count: 109 }
 const entryBytes = 128
@@ -20,9 +23,9 @@ const childOfRoot = 76
 
 /** True if the root folder has a workbook stream. One that is embedded in a Word document lies deeper, and does not count. */
 export async function isWorkbookOle(content: ReadableContent): Promise<boolean> {
-  const header = await bufferAt(content, 0, headerBytes)
-  if (header.length < headerBytes) return false
-  const directory = await new Sectors(content, header).chain(header.readUInt32LE(48))
+  const head = await bufferAt(content, 0, headerBytes)
+  if (head.length < headerBytes) return false
+  const directory = await new Sectors(content, head).chain(head.readUInt32LE(header.firstOfDirectory))
   return rootStreams(directory).some((name) => workbookStreams.includes(name))
 }
 
@@ -35,25 +38,25 @@ function rootStreams(directory: Buffer): string[] {
     const at = index * entryBytes
     if (seen.has(index) || at + entryBytes > directory.length) continue
     seen.add(index)
-    const nameBytes = Math.min(Math.max(directory.readUInt16LE(at + 64), 2), 64) - 2
-    if (directory.readUInt8(at + 66) === typeStream)
+    const nameBytes = Math.min(Math.max(directory.readUInt16LE(at + entry.nameBytes), 2), 64) - 2
+    if (directory.readUInt8(at + entry.type) === typeStream)
       names.push(directory.toString('utf16le', at, at + nameBytes).toLowerCase())
-    toVisit.push(directory.readUInt32LE(at + 68), directory.readUInt32LE(at + 72))
+    toVisit.push(directory.readUInt32LE(at + entry.left), directory.readUInt32LE(at + entry.right))
   }
   return names
 }
 
 class Sectors {
   readonly #content: ReadableContent
-  readonly #header: Buffer
+  readonly #head: Buffer
   readonly #size: number
   /** Entries of the allocation table in one sector, four bytes each. */
   readonly #perSector: number
 
-  constructor(content: ReadableContent, header: Buffer) {
+  constructor(content: ReadableContent, head: Buffer) {
     this.#content = content
-    this.#header = header
-    this.#size = header.readUInt16LE(30) === 12 ? 4096 : 512
+    this.#head = head
+    this.#size = head.readUInt16LE(header.sectorShift) === 12 ? 4096 : 512
     this.#perSector = this.#size / 4
   }
 
@@ -76,12 +79,13 @@ class Sectors {
 
   /** Returns the sector with part `index` of the allocation table. The header lists the first 109, a chain lists the others. */
   async #tableSector(index: number): Promise<number> {
-    if (index < firstTable.count) return this.#header.readUInt32LE(firstTable.at + index * 4)
-    const perSector = this.#perSector - 1
-    let sector = this.#header.readUInt32LE(68)
-    for (let left = Math.floor((index - firstTable.count) / perSector); left > 0; left--)
-      sector = await this.#number(sector, perSector)
-    return this.#number(sector, (index - firstTable.count) % perSector)
+    if (index < firstTable.count) return this.#head.readUInt32LE(firstTable.at + index * 4)
+    // The last number of each sector of the list is that of its next sector.
+    const listed = this.#perSector - 1
+    let sector = this.#head.readUInt32LE(header.firstOfTableList)
+    for (let left = Math.floor((index - firstTable.count) / listed); left > 0; left--)
+      sector = await this.#number(sector, listed)
+    return this.#number(sector, (index - firstTable.count) % listed)
   }
 
   async #number(sector: number, index: number): Promise<number> {
@@ -91,6 +95,7 @@ class Sectors {
 
   /** Reads from a sector; returns no bytes past the file's end, where the special numbers (end of chain, free) point. */
   #read(sector: number, offset: number, length: number): Promise<Buffer> {
+    // Sector 0 follows the header, which takes one sector.
     return bufferAt(this.#content, (sector + 1) * this.#size + offset, length)
   }
 }

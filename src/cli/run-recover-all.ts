@@ -141,6 +141,7 @@ function journaledItems(
     if (spool === undefined) withoutContent++
     else items.push({ path, ...contentOf(journal, join(spoolDir, spool), spool, digest) })
   }
+  // Files that are on this machine only.
   for (const { path, spool } of journal.scratch)
     if (spool !== undefined) items.push({ path, ...contentOf(journal, join(spoolDir, spool), spool) })
   totals.withoutContent += withoutContent

@@ -24,7 +24,7 @@ const keepAliveMs = 30_000
 
 /** Returns connections to the service, reused for calls that follow one another. */
 export function connectionsTo(origin: string, options: ConnectionsOptions): Connections {
-  // Not `Lanes`, which sends two requests at once on a connection: an HTTP proxy may not support that.
+  // Not `Lanes`, whose `together` sends a second request before the first is answered: an HTTP proxy may not support that.
   if (isPlainThroughProxy(origin, options)) return connectionsToAny(options)
   // Shared by all lanes, because it caches the TLS sessions.
   const connect = connector(options)
@@ -55,13 +55,13 @@ export function connectionsToAny(options: ConnectionsOptions): Connections {
 
 /** True for plain HTTP through a proxy, which receives the requests itself. HTTPS goes through a tunnel instead. */
 function isPlainThroughProxy(origin: string, { proxyOf }: ConnectionsOptions): boolean {
-  return origin.startsWith('http:') && proxyOf(origin) !== undefined
+  return isPlain(origin) && proxyOf(origin) !== undefined
 }
 
 /** Returns a plain HTTP request for its proxy, with the whole URL as its target (RFC 9112, 3.2.2); any other unchanged. */
 function asProxyRequest(request: Request, { proxyOf }: ConnectionsOptions): Request {
   const origin = String(request.origin)
-  const proxy = origin.startsWith('http:') ? proxyOf(origin) : undefined
+  const proxy = isPlain(origin) ? proxyOf(origin) : undefined
   if (proxy === undefined) return request
   const { authorization } = proxy
   return {
@@ -103,6 +103,7 @@ function connector({ onConnectError, proxyOf, trust }: ConnectionsOptions): buil
   return (target, done) => {
     const report: buildConnector.Callback = (...outcome) => {
       const [error, socket] = outcome
+      // undici cannot take the `100 Continue` that some servers send unasked.
       if (error === null) return done(null, withoutContinue(socket))
       onConnectError(error)
       done(...outcome)
@@ -119,7 +120,7 @@ function connector({ onConnectError, proxyOf, trust }: ConnectionsOptions): buil
   }
 }
 
-/** Returns the proxy whose tunnel leads to `target`; undefined for plain HTTP, and for the proxy itself. */
+/** Returns the proxy whose tunnel leads to `target`; undefined for plain HTTP, and if `target` is the proxy (see `asProxyRequest`). */
 function proxyFor({ protocol, host }: buildConnector.Options, proxyOf: ProxyOf): Proxy | undefined {
   if (protocol !== 'https:') return undefined
   const origin = `https://${host}`

@@ -4,7 +4,7 @@
 import { ErrnoError } from '../../errno-error.ts'
 import type { Disk } from '../../world/disk.ts'
 
-/** Bytes that are read and written per call. */
+/** Bytes copied per call. */
 const pieceBytes = 576 * 1024
 
 export interface HeldFileOptions {
@@ -14,7 +14,10 @@ export interface HeldFileOptions {
   readonly opened: (bytes: number) => void
   /** Called before a file removed from its path is written again from the open descriptor: creates the folder where missing. */
   readonly willBeWritten: () => void
-  /** Writes a removed file without an open descriptor again, from the journal. False where its content is not in there. */
+  /**
+   * Writes the file again from the journal: called if it was removed while no descriptor was open. False if the journal does not
+   * have its content.
+   */
   readonly bringBack: () => boolean
 }
 
@@ -28,8 +31,8 @@ export class HeldFile {
   #former: number[] = []
   /** Number of operations under way on the descriptor. */
   #users = 0
-  /** True if the descriptor is to be closed when the last of them ends. */
-  #isIdle = false
+  /** True if the descriptor is closed when the last of them ends. */
+  #closesWhenUnused = false
 
   constructor(options: HeldFileOptions) {
     this.#options = options
@@ -95,8 +98,8 @@ export class HeldFile {
   }
 
   /**
-   * Writes the file again at its path if it was removed from there, from the open descriptor or from the journal. Returns true
-   * if it is a new file now, which is not synced yet. Throws the disk's error; EIO if its content is lost.
+   * Writes the file again at its path if it was removed from there: its first `bytes` bytes from the open descriptor, or all from
+   * the journal. Returns true if the new file is to be synced, which one from the journal is not: its content stays in there. Throws the disk's error; EIO if its content is lost.
    */
   putBack(bytes: number): boolean {
     if (this.isInPlace) return false
@@ -133,14 +136,14 @@ export class HeldFile {
     } finally {
       this.#users--
       this.#closeFormer()
-      if (this.#users === 0 && this.#isIdle) this.idle()
+      if (this.#users === 0 && this.#closesWhenUnused) this.idle()
     }
   }
 
   /** Closes the descriptor, after the operations under way; the next use opens the file again. */
   idle(): void {
-    this.#isIdle = this.#users > 0
-    if (this.#fd === undefined || this.#isIdle) return
+    this.#closesWhenUnused = this.#users > 0
+    if (this.#fd === undefined || this.#closesWhenUnused) return
     this.#disk.closeSync(this.#fd)
     this.#fd = undefined
   }

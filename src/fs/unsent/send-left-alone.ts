@@ -21,11 +21,15 @@ export interface SendLeftAloneParts extends BringParts, SubmitParts {
   readonly log: Log
 }
 
-/** Sends a file that was left alone if it is a document; otherwise returns the reason why not. */
+/**
+ * Sends a file that was left alone if it is a document; otherwise returns the reason why not. Also returns undefined if the file
+ * is open, gone or changed by now: it is checked again later.
+ */
 export async function sendLeftAlone(parts: SendLeftAloneParts, node: Node): Promise<string | undefined> {
   try {
     return await sendDocument(parts, node)
   } catch (error) {
+    // The service takes no such type: final, and nothing to warn of.
     if (error instanceof ErrnoError && error.code === 'EOPNOTSUPP') return error.message
     const why = `could not be looked at: ${(error as Error).message}`
     parts.log.warn(
@@ -42,6 +46,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   const { tree, clock } = parts
   const whyHeldBack = (listing: Listing): string | undefined =>
     whyLocal(node.name, documentsIn(tree, parent, listing), node.local)
+  // A reason that needs no listing, since no other document has to be beside it.
   const byName = whyLocal(node.name, () => false, node.local)
   if (byName !== undefined) return byName
   const known = tree.listings.known(parent)
@@ -58,7 +63,7 @@ async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<stri
   if (whyNow !== undefined) return whyNow
   const epoch = content.epoch
   await parts.spool.secure(content)
-  // Much may have happened meanwhile.
+  // It may have been opened, unlinked or replaced meanwhile.
   if (!isLinkedLocalOnly(node) || node.door.writeHandles > 0 || node.content !== content) return undefined
   parts.saves.submitDecided(node, content, epoch)
   parts.log.info({ path: node.path }, 'left alone, so it is a document: it is sent')

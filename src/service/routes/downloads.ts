@@ -101,9 +101,9 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
         void reply.header('content-range', `bytes */${size}`)
         throw new ServiceError(416, `the document has ${size} bytes`)
       }
-      // A request with a condition on our tag is answered here: elsewhere the document has another tag.
-      const isAsked = wanted !== undefined || condition === etag
-      if (isGet && size > 0 && !isAsked) {
+      // A request with a condition on our tag is answered here: the bucket would compare it with its own tag.
+      const hasCondition = wanted !== undefined || condition === etag
+      if (isGet && size > 0 && !hasCondition) {
         const place = await context.blobs.linkTo?.(node.blob, { mimetype, disposition }, context.now())
         if (place !== undefined) return sendOn(reply, place)
       }
@@ -119,7 +119,10 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
   })
 }
 
-/** Throws ServiceError 404 where the document has just gone, 503 where its content is damaged; a stream is cut off then. */
+/**
+ * Returns the bytes from `start` to `end` (inclusive). Throws ServiceError 404 if the document has just gone, 503 if its content is
+ * damaged; damage found while a stream is sent cuts it off.
+ */
 async function contentOf(
   context: ServiceContext,
   { id, path, blob, size }: NodeRow,
@@ -128,7 +131,7 @@ async function contentOf(
 ): Promise<Buffer | Readable> {
   const sha256 = blob ?? ''
   const tell = (error: unknown): void => context.log.error({ error, path, sha256 }, 'a content is damaged')
-  // A small one is no more work than the turn.
+  // To wait for a turn would cost more than to read a small range.
   if (end - start >= smallBytes) await turns.begin()
   try {
     const content = await context.blobs.load(sha256, start, end, pieceBytes)
@@ -155,7 +158,7 @@ function gone(): ServiceError {
   return new ServiceError(404, 'the document was replaced or deleted')
 }
 
-/** The tag goes along: it is the same wherever the bytes come from. */
+/** Redirects to the bytes, with our own tag, which clients compare with that of the document. */
 function sendOn(reply: FastifyReply, place: string): FastifyReply {
   for (const name of ['accept-ranges', 'content-disposition', 'content-type']) void reply.removeHeader(name)
   return reply.code(307).headers({ location: place, 'cache-control': 'no-store' }).send()

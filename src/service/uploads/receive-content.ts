@@ -68,7 +68,7 @@ async function receiveDocument(upload: Upload, document: DocumentBody): Promise<
   if (document.file_type === 'multipart') {
     if (typeof document.file === 'string')
       throw new ServiceError(400, 'file_type is multipart: file must be an array of parts')
-    // `Staging` counts parts with base64 only.
+    // All parts are counted here; `Staging` has counted those in base64 while it parsed.
     staging.checkParts(document.file.length)
     const writer = staging.stageDocument()
     await writeMultipart(partsOf(upload, document.file), writer)
@@ -107,7 +107,7 @@ async function* partsOf(
   upload: Upload,
   parts: readonly { readonly text?: string; readonly file?: PartFileBody }[],
 ): AsyncGenerator<StoredPart> {
-  // All are counted before the first is fetched.
+  // Counted before the first is fetched, so that too many fail before any request.
   for (const { file } of parts) if (file?.file_type === 'uri') upload.staging.addUriPart()
   for (const part of parts) {
     if (part.text !== undefined) yield { kind: 'text', text: part.text }
@@ -123,6 +123,7 @@ async function receiveFile(
   text: string,
 ): Promise<ReceivedContent> {
   const { staging } = upload
+  // Long base64 was staged while the request was parsed: `text` is a placeholder for it.
   const spooled = staging.blobOf(text)
   if (fileType === 'uri') {
     if (spooled !== undefined || !URL.canParse(text))
@@ -130,6 +131,7 @@ async function receiveFile(
     return receiveUri(upload, new URL(text))
   }
   if (spooled !== undefined) return staged(spooled)
+  // The decoder takes the bytes of a JSON string as they are sent, escapes included.
   const raw = Buffer.from(JSON.stringify(text).slice(1, -1))
   const decoder = new Base64Decoder(staging.stage(), raw.byteLength)
   await decoder.write(raw)
