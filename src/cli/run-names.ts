@@ -32,7 +32,7 @@ export async function runNames(path: string | undefined, options: NamesOptions):
       `${path ?? inside} is not known here: look at its folder first (ls), or see docmount status`,
     )
   if (folder.own.kind === 'file') return printNames([rowOf(folder.own)])
-  printNames(folder.names.map(rowOf))
+  printNames(folder.names.toSorted((one, other) => (one.name < other.name ? -1 : 1)).map(rowOf))
   if (!folder.isListed)
     console.error('docmount: the folder was not listed yet: there may be more (ls lists it)')
 }
