@@ -18,6 +18,8 @@ const mostFolders = 32
 const mostNames = 1_000
 /** Shortest time between two rounds. */
 const shortestMs = 1_000
+/** How often a change is replayed that a program's look keeps from happening. */
+const mostTries = 3
 /** Longest wait for a child that was killed. */
 const killedWithinMs = 2_000
 
@@ -135,17 +137,33 @@ export class LiveFolders implements Watcher {
   }
 
   async #run(folder: number, step: Step): Promise<void> {
+    const { notifier } = this.#mounted ?? {}
+    let missed = await this.#replayOnce(folder, step)
+    for (let tries = 1; tries < mostTries && missed.length > 0 && !this.#isResting; tries++) {
+      for (const { name } of missed) notifier?.entryChanged(folder, name)
+      await notifier?.heard()
+      const again: Finding[] = []
+      for (const repeated of stepsOf(missed, mostNames))
+        again.push(...(await this.#replayOnce(folder, repeated)))
+      missed = again
+    }
+  }
+
+  /** Returns the findings that the kernel did not let happen, since a program had looked their names up as they are now. */
+  async #replayOnce(folder: number, step: Step): Promise<readonly Finding[]> {
     const at = this.#fileSystem.folderAt(folder)
     const mountpoint = this.#mounted?.line?.mountpoint
-    if (at?.ino !== folder || mountpoint === undefined) return
+    if (at?.ino !== folder || mountpoint === undefined) return []
     const replay = new Replay(folder, mountpoint + at.path, step)
     this.#replay = replay
     const code = await replay.ended
     this.#replay = undefined
     this.#mounted?.notifier.entryChanged(folder, replay.token)
     const failure = failures.get(code)
-    if (failure === undefined || this.#hasWarned) return
+    if (failure === undefined) return code === null ? [] : replay.missed
+    if (!this.#hasWarned)
+      this.#log.warn({ mountpoint }, `programs that watch a folder were not told of a change: ${failure}`)
     this.#hasWarned = true
-    this.#log.warn({ mountpoint }, `programs that watch a folder were not told of a change: ${failure}`)
+    return []
   }
 }

@@ -92,6 +92,13 @@ export class Replay {
     return this.#child.pid
   }
 
+  /** Findings that did not happen at all: one that was opened without being made is told of as changed. */
+  get missed(): readonly Finding[] {
+    return [...this.findings.values()].filter(
+      ({ what, kind }) => what === 'gone' || (what === 'made' && kind === 'folder'),
+    )
+  }
+
   kill(): void {
     this.#child.kill('SIGKILL')
   }
