@@ -69,7 +69,8 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
 
   /** Resolves when another client's document is told of, and with it all before it. */
   async function heard(listener: Watch = watch, path: string = folder): Promise<void> {
-    const name = `beacon-${++beacons}.txt`
+    // The last of those that are told of together, which come in the order of their names.
+    const name = `zz-beacon-${++beacons}.txt`
     // A watch is noticed within a lifetime: until then, what comes is only listed.
     await waitUntil(`${name} among ${listener.events().join('\n')}`, async () => {
       await testService.other.put(`${path}/${name}`, `${performance.now()}`)
