@@ -114,7 +114,7 @@ async function checkFolder(name: string, folder: string, use: string, wantedByte
   try {
     await access(existing, constants.W_OK | constants.X_OK)
   } catch {
-    // No advice to chown a folder that belongs to the system.
+    // The nearest existing folder may be the system's, which nobody should chown.
     if (existing !== folder)
       return problem(
         name,

@@ -7,10 +7,10 @@ export class XmlError extends Error {
   override readonly name = 'XmlError'
 }
 
-/** Limits of the nesting depth, and of the attributes of one element: office files have a tenth of them. */
+/** Limits of the nesting depth, and of the attributes of one element: office files reach a tenth of these. */
 const maxDepth = 256
 const maxAttributes = 256
-/** Limit of elements and attributes: that of five million cells with a value, a reference and a style. */
+/** Limit of elements and attributes: five million cells with a value, a reference, a style and a type. */
 const maxMarks = 25_000_000
 /** Limit of entities like `&amp;`, which take far longer to parse than other text. */
 const maxEntities = 5_000_000
@@ -23,7 +23,7 @@ export interface XmlVisitor {
 
 /**
  * Calls the visitor for each element and text, in order. Entities that the document declares are not expanded. Throws XmlError;
- * a limit is checked while parsing, because an element takes a hundred times the memory of its text.
+ * the other limits are checked while parsing, because an element takes a hundred times the memory of its text.
  */
 export function readXml(text: string, visitor: XmlVisitor): void {
   checkEntities(text)

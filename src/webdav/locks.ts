@@ -1,4 +1,4 @@
-// Write locks between the clients of this door (RFC 4918, section 6), by path. They are in memory: a restart drops them, and a
+// Write locks between the clients of the WebDAV server (RFC 4918, section 6), by path. They are in memory: a restart drops them, and a
 // client gets 412 for its old token.
 
 import { isAtOrUnder } from '../path.ts'

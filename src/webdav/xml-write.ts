@@ -30,7 +30,7 @@ export function statusLine(status: number): string {
   return dav('status', `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`)
 }
 
-/** Returns the response of one resource in a multistatus, with its status alone. */
+/** Returns the response of one resource in a multistatus, with its status alone. `href`: percent-encoded, so not escaped here. */
 export function statusResponse(href: string, status: number, sentence: string): string {
   const description = dav('responsedescription', escapeText(sentence))
   return `${dav('response', dav('href', href) + statusLine(status) + description)}\n`

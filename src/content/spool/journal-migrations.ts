@@ -28,9 +28,9 @@ const migrations: readonly string[] = [
   // 3. Spool files that are of no use any more and may still be there, and a checksum of each intention.
   `create table dropped (id integer primary key, spool text not null);
   alter table intention add column seal text;`,
-  // 4. Versions of others that were kept; before they were only counted.
+  // 4. Conflict copies; before, they were only counted.
   `create table conflict (copy text primary key, path text not null, at integer not null) without rowid;`,
-  // 5. Files that are on this machine only: what tells that one may be half a document.
+  // 5. Files that are on this machine only: signs that one may be half a document.
   `alter table scratch add column made_temporary integer;
   alter table scratch add column cut_off integer;`,
 ]

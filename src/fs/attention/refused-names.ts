@@ -67,7 +67,7 @@ export class RefusedNames {
     return this.#names.get(path)?.what
   }
 
-  /** A person has read of those at or under this path. Answers how many. */
+  /** Forgets the refusals at or under this path, since a person has read of them. Returns how many. */
   dismiss(path: string): number {
     const read = [...this.#names.keys()].filter((each) => isAtOrUnder(each, path))
     for (const each of read) this.#names.delete(each)

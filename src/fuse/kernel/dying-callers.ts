@@ -19,7 +19,10 @@ export function hasFatalSignal(status: string): boolean {
   return ((mask('SigPnd') | mask('ShdPnd')) & ~spared) !== 0n
 }
 
-/** True if such a signal is pending; false also where /proc does not show the thread (another pid namespace, hidepid). */
+/**
+ * True if a fatal signal is pending for the thread; false also where /proc does not show it (hidepid), and for 0, by which the
+ * kernel calls one of another pid namespace.
+ */
 export function isDying(pid: number): boolean {
   if (pid === 0) return false
   try {

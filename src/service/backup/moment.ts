@@ -40,6 +40,7 @@ export async function keepMoment(
   database: string,
   keeper: ContentKeeper,
 ): Promise<KeptMoment> {
+  // Refuses a database of a newer version.
   await embeddedSchema(dataDir).catch((error: unknown) => {
     // `takeSnapshot` reports damage, as a BackupError.
     if (!isDamage(error)) throw error

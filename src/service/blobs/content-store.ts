@@ -101,7 +101,7 @@ export class ContentStore implements Contents {
     await this.#collected
   }
 
-  /** Also removes contents of uploads that a crash ended between `publish` and the row that would refer to them. */
+  /** Removes every content that no row refers to, also of uploads that a crash ended between `publish` and their row. */
   async sweep(signal: AbortSignal): Promise<void> {
     for await (const sha256s of this.#list()) {
       for (let at = 0; at < sha256s.length && !signal.aborted; at += batchBlobs) {

@@ -79,7 +79,8 @@ function solveExactly(
   return new Map(straightened(pairs, scores).map(([row, column]) => [items[row] ?? 0, assets[column] ?? 0]))
 }
 
-// Swaps crossed pairs wherever that costs nothing, so that equal items get equal assets in order.
+// Swaps crossed pairs wherever that costs nothing, so that equal items get equal assets in order: the sum of row and column, which
+// the costs have, is the same crossed and straight.
 function straightened(
   pairs: readonly [number, number][],
   scores: readonly (readonly number[])[],

@@ -7,6 +7,7 @@ const timeDigits = 12
 
 /** `now`: milliseconds since the epoch. */
 export function createNodeId(now: number): string {
+  // From the version digit on, a random uuid has what is left of this one.
   const time = now.toString(16).padStart(timeDigits, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }

@@ -4,7 +4,7 @@ import { diskFull } from '../../disk-full.ts'
 import { ServiceError } from '../../service-error.ts'
 import { codeOf } from '../connection.ts'
 
-/** Temporary: shutdown, startup, too many connections, timeout of a statement or lock. */
+/** Temporary: too little memory, too many connections, a timeout (statement, lock, idle connection), shutdown and startup. */
 const temporary = new Set(['53200', '53300', '55P03', '57014', '57P01', '57P02', '57P03', '57P05', '25P03'])
 
 /** Returns the ServiceError for an error of PostgreSQL. Errors that the store handles (unique violations) stay unchanged. */
