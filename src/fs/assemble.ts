@@ -44,7 +44,7 @@ import { agreed, folderCreatedRemotely } from './unsent/agreed.ts'
 import { contentTakenAway, refill } from './unsent/state-dir-watch.ts'
 import { DamageReports } from './attention/damage-reports.ts'
 import { giveToCache } from './unsent/give-to-cache.ts'
-import { keepFormer, keepUnsent } from './unsent/keep-former.ts'
+import { keepFormer } from './unsent/keep-former.ts'
 import { materialize } from './unsent/materialize.ts'
 import { settingsOf } from './settings.ts'
 import type { Superblock } from './superblock.ts'
@@ -117,7 +117,6 @@ export function assemble(options: FileSystemOptions): Superblock {
   const say = (event: QueueEvent): void => {
     agreed(sb, event)
     if (event.kind === 'done') followMove(pins, event.intention)
-    if (event.kind === 'superseded') void keepUnsent(sb, event.intention)
     const change = options.onChange === undefined ? undefined : changeOf(event)
     if (change !== undefined) journal.afterCommit(() => options.onChange?.(change))
   }

@@ -50,7 +50,7 @@ export interface FileSystemOptions {
   readonly renameLimit?: number
   /** Quiet time after which a temporary file is taken for a document, and sent. Default 60 s. */
   readonly leftAloneMs?: number
-  /** How long what programs here replace or delete is kept on this machine, in ms; 0 = not at all. Default 30 days. */
+  /** How long what programs here replace or delete is kept on this machine, in ms. Default 0: not at all. */
   readonly undoMs?: number
   /** Bytes on disk for that. Default 2 GiB; 0 = none. */
   readonly undoSizeBytes?: number

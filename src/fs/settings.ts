@@ -22,7 +22,6 @@ export interface Settings {
   readonly undoSizeBytes: number
 }
 
-const defaultUndoMs = 30 * 86_400_000
 const defaultUndoSizeBytes = 2 * 1024 ** 3
 
 /** Throws ErrnoError (EINVAL). */
@@ -45,7 +44,7 @@ export function settingsOf(options: FileSystemOptions): Settings {
     stateDir: options.stateDir,
     cacheDir: options.cacheDir,
     leftAloneMs: options.leftAloneMs ?? defaultLeftAloneMs,
-    undoMs: options.undoMs ?? defaultUndoMs,
+    undoMs: options.undoMs ?? 0,
     undoSizeBytes: options.undoSizeBytes ?? defaultUndoSizeBytes,
   }
 }

@@ -106,7 +106,12 @@ describe.skipIf(whyNoFuse() !== undefined)('full disks', () => {
 
   it.skipIf(!isRoot)('what is kept for undo makes room before a save is refused', async () => {
     const small = await smallDisk('64m')
-    const { calls, docmount, mountpoint, drain } = await fault.mount(['--state-dir', join(small, 'state')])
+    const { calls, docmount, mountpoint, drain } = await fault.mount([
+      '--undo',
+      '30d',
+      '--state-dir',
+      join(small, 'state'),
+    ])
     const [spool = ''] = (await readdir(small, { recursive: true }))
       .filter((name) => name.endsWith('spool'))
       .map((name) => join(small, name))

@@ -105,7 +105,7 @@ describe.skipIf(whyNoFuse() !== undefined)('undo', () => {
       folder: temporary.path,
       baseUrl: gated.gate.baseUrl,
       apiKey: gated.testService.apiKey,
-      args: ['--close-wait', '1s', '--cache-ttl', '10m'],
+      args: ['--undo', '30d', '--close-wait', '1s', '--cache-ttl', '10m'],
     }
     let drive = await startCrashingDrive(options)
     try {

@@ -35,7 +35,7 @@ const calls: Readonly<Record<string, string>> = {
   'an extended attribute': 'attempt(os.setxattr, "a.txt", "user.word", b"value")',
   'an ioctl': 'attempt(fcntl.ioctl, opened, 0x5401, bytes(64))',
   'a type that is not taken': 'attempt(os.open, "archive.zip", os.O_CREAT | os.O_WRONLY)',
-  'a trash folder of all users': 'attempt(os.mkdir, ".Trash")',
+  'a trash folder': 'attempt(os.mkdir, ".Trash-1000")',
   'a name of 256 bytes': 'attempt(os.mkdir, "x" * 256)',
   'a name that is not UTF-8': 'attempt(os.mkdir, b"\\xff\\xfe")',
 }

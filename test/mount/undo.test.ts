@@ -20,14 +20,14 @@ async function json(...args: string[]): Promise<unknown> {
 
 describe.skipIf(whyNoFuse() !== undefined)('on a mounted drive', () => {
   test('a deleted document is in the trash, over a new mount, and comes back', async () => {
-    const drive = await desk.mount('drive')
+    const drive = await desk.mount('drive', '--undo', '30d')
     const a = join(drive, 'letters', 'a.txt')
     await run('mkdir', [join(drive, 'letters')])
     await desk.save(a, 'four')
     await run('rm', ['-r', join(drive, 'letters')])
     await desk.docmount('wait', drive)
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
-    await desk.mount('drive')
+    await desk.mount('drive', '--undo', '30d')
     const { stdout } = await desk.docmount('trash')
     expect(stdout).toMatch(/^AT .*\n\d{4}-.* {2}deleted {2}.* {2}4 bytes {2}kept {2}\/letters\/a\.txt\n$/)
     expect(await desk.docmount('restore', a)).toMatchObject({
@@ -41,7 +41,7 @@ describe.skipIf(whyNoFuse() !== undefined)('on a mounted drive', () => {
   })
 
   test('an open window and a reader see the version that came back', async () => {
-    const drive = await desk.mount('drive')
+    const drive = await desk.mount('drive', '--undo', '30d')
     const a = join(drive, 'a.txt')
     await desk.save(a, 'the first')
     await desk.save(a, 'another one')
@@ -60,7 +60,7 @@ describe.skipIf(whyNoFuse() !== undefined)('on a mounted drive', () => {
 
   test('what cannot come back is said', async () => {
     await desk.testService.other.put('/a.txt', 'four')
-    const drive = await desk.mount('drive')
+    const drive = await desk.mount('drive', '--undo', '30d')
     await run('rm', [join(drive, 'a.txt')])
     await desk.docmount('wait', drive)
     expect((await desk.docmount('trash')).stdout).toContain('not kept: its bytes were not on this machine')
@@ -78,12 +78,12 @@ describe.skipIf(whyNoFuse() !== undefined)('on a mounted drive', () => {
   })
 
   test('--undo 0 keeps nothing, and removes what was kept', async () => {
-    let drive = await desk.mount('drive')
+    let drive = await desk.mount('drive', '--undo', '30d')
     await desk.save(join(drive, 'a.txt'), 'four')
     await desk.save(join(drive, 'a.txt'), 'another')
     expect(await json('versions', join(drive, 'a.txt'))).toHaveLength(1)
     await desk.docmount('unmount', drive)
-    drive = await desk.mount('drive', '--undo', '0')
+    drive = await desk.mount('drive')
     await desk.save(join(drive, 'a.txt'), 'a third')
     expect(await json('versions', join(drive, 'a.txt'))).toEqual([])
     const states = join(desk.home, '.local/state/docmount')

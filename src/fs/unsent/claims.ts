@@ -134,12 +134,6 @@ export class Claims {
     }
   }
 
-  /** True where nobody needs it but one that holds it. */
-  isOnlyHeld(id: string): boolean {
-    const claimants = this.#claimants.get(id)
-    return claimants?.holds === 1 && claimants.rows.size === 0 && claimants.nodes.size === 0
-  }
-
   #named(row: string, before: string | undefined, now: string | undefined): void {
     if (now !== undefined) {
       const claimants = this.#of(now)

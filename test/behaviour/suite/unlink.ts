@@ -21,27 +21,6 @@ export const unlink: Topic = (it) => {
     expect(await door.readdir(at('inner'))).toEqual([])
   })
 
-  it(
-    'a document that is moved into the trash leaves the service, and comes back',
-    { 'a.txt': 'a', 'in/b.pdf': bytes, 'stays.txt': 's' },
-    async ({ door, folder, at }) => {
-      const trash = '/.Trash-4242'
-      for (const path of [trash, `${trash}/files`]) await door.mkdir(path)
-      await door.writeFile(`${trash}/a.txt.trashinfo`, 'where it was')
-      await door.rename(at('a.txt'), `${trash}/files/a.txt`)
-      await door.rename(at('in'), `${trash}/files/in`)
-      await door.behind.waitFor(folder, { 'stays.txt': 's' })
-      expect((await door.readFile(`${trash}/files/a.txt`)).toString()).toBe('a')
-      expect((await door.readFile(`${trash}/files/in/b.pdf`)).equals(bytes)).toBe(true)
-      await door.rename(`${trash}/files/a.txt`, at('a.txt'))
-      await door.rename(`${trash}/files/in`, at('in'))
-      await door.behind.waitFor(folder, { 'a.txt': 'a', 'in/b.pdf': bytes, 'stays.txt': 's' })
-      await door.unlink(`${trash}/a.txt.trashinfo`)
-      for (const path of [`${trash}/files`, trash]) await door.rmdir(path)
-      expect(await door.readdir(folder)).toEqual(['a.txt', 'in', 'stays.txt'])
-    },
-  )
-
   it('a name is free again after its file was deleted', { 'a.txt': 'first' }, async ({ door, at }) => {
     await door.unlink(at('a.txt'))
     await door.writeFile(at('a.txt'), 'second')

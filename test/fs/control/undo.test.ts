@@ -3,10 +3,13 @@
 import { expect, it } from 'vitest'
 
 import { patternedBytes } from '../../support/bytes.ts'
-import { waitUntil } from '../../support/wait-until.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
 
 const never = new AbortController().signal
+
+function openUndoing(documents: Readonly<Record<string, string>>): Promise<HeldDrive> {
+  return openHeld(documents, { undoMs: 86_400_000 })
+}
 
 async function former(drive: HeldDrive, path = '/'): Promise<string[]> {
   return (await drive.fileSystem().former(path)).map(
@@ -16,7 +19,7 @@ async function former(drive: HeldDrive, path = '/'): Promise<string[]> {
 }
 
 it('a document that was read here and deleted is kept, and comes back', async () => {
-  await using drive = await openHeld({ '/d/a.txt': 'one' })
+  await using drive = await openUndoing({ '/d/a.txt': 'one' })
   const calls = drive.calls()
   await calls.readFile('/d/a.txt')
   await calls.unlink('/d/a.txt')
@@ -34,7 +37,7 @@ it('a document that was read here and deleted is kept, and comes back', async ()
 })
 
 it('what was not on this machine is named as not kept, and its restore says why', async () => {
-  await using drive = await openHeld({ '/a.txt': 'one' })
+  await using drive = await openUndoing({ '/a.txt': 'one' })
   await drive.calls().unlink('/a.txt')
   await drive.drain()
   expect(await former(drive)).toEqual(['deleted /a.txt 3: its bytes were not on this machine'])
@@ -55,7 +58,7 @@ it.each([
     Buffer,
     Buffer,
   ]
-  await using drive = await openHeld({ '/keep.txt': 'stays' })
+  await using drive = await openUndoing({ '/keep.txt': 'stays' })
   await drive.testService.other.put('/a.pdf', one)
   await drive.fileSystem().refresh('/')
   const calls = drive.calls()
@@ -80,24 +83,8 @@ it.each([
   expect(await former(drive, '/a.pdf')).toHaveLength(3)
 })
 
-it('what was saved here and never sent is kept, too, when it is replaced or deleted', async () => {
-  await using drive = await openHeld({ '/stays.txt': 'stays' }, { closeWaitMs: 0 })
-  const calls = drive.calls()
-  await drive.testService.stop()
-  await calls.writeFile('/a.txt', Buffer.from('one'))
-  await calls.writeFile('/a.txt', Buffer.from('four'))
-  await calls.rename('/a.txt', '/b.txt')
-  await calls.unlink('/b.txt')
-  await drive.testService.start()
-  await drive.drain()
-  await waitUntil('both to be kept', async () => (await former(drive)).length > 1)
-  expect(await former(drive)).toEqual(['deleted /b.txt 4', 'replaced /a.txt 3'])
-  await drive.fileSystem().restore({ path: '/b.txt' }, { signal: never })
-  expect((await calls.readFile('/b.txt')).toString()).toBe('four')
-})
-
 it('a renamed document is not listed: its bytes are where it is now', async () => {
-  await using drive = await openHeld({ '/a.txt': 'one' })
+  await using drive = await openUndoing({ '/a.txt': 'one' })
   await drive.calls().readFile('/a.txt')
   await drive.calls().rename('/a.txt', '/b.txt')
   await drive.drain()
@@ -106,7 +93,7 @@ it('a renamed document is not listed: its bytes are where it is now', async () =
 
 it('a folder that was removed with everything in it is one DELETE, and comes back with what is here of it', async () => {
   const names = Array.from({ length: 40 }, (_, at) => `/d/in/${at}.txt`)
-  await using drive = await openHeld(Object.fromEntries(names.map((name) => [name, name])))
+  await using drive = await openUndoing(Object.fromEntries(names.map((name) => [name, name])))
   const calls = drive.calls()
   for (const name of names.slice(1)) await calls.readFile(name)
   await calls.readdir('/d/in')
@@ -124,7 +111,7 @@ it('a folder that was removed with everything in it is one DELETE, and comes bac
 })
 
 it('what another client put at the name meanwhile is kept by the restore', async () => {
-  await using drive = await openHeld({ '/a.txt': 'one' })
+  await using drive = await openUndoing({ '/a.txt': 'one' })
   await drive.calls().readFile('/a.txt')
   await drive.calls().unlink('/a.txt')
   await drive.drain()
