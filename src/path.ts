@@ -31,6 +31,11 @@ export function pathBelow(folder: string, name: string): string {
   return folder === '/' ? `/${name}` : `${folder}/${name}`
 }
 
+/** Returns the name in `folder` that `path` is or lies under; empty for the folder itself. */
+export function nameBelow(folder: string, path: string): string {
+  return path.slice(pathBelow(folder, '').length).split('/', 1)[0] ?? ''
+}
+
 /** Returns as many whole characters of `name` as fit into `bytes` bytes of UTF-8. */
 export function cutTo(name: string, bytes: number): string {
   if (Buffer.byteLength(name) <= bytes) return name

@@ -9,7 +9,7 @@ import Database from 'libsql'
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import type { Log } from '../../log.ts'
 import { fingerprintOf } from '../fingerprint.ts'
-import { folderOf, isAtOrUnder, nameOf, pathBelow } from '../../path.ts'
+import { folderOf, isAtOrUnder, nameBelow, nameOf, pathBelow } from '../../path.ts'
 import { isDamage } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
@@ -99,10 +99,9 @@ export class SavedListings {
 
   /** Names of the folders in the folder at `path` of which any listing or change is saved. */
   foldersIn(path: string): Set<string> {
-    const below = pathBelow(path, '')
-    const names = new Set(this.#guarded('read', () => storedFoldersIn(this.#db, below)))
+    const names = new Set(this.#guarded('read', () => storedFoldersIn(this.#db, path)))
     for (const known of [...this.#unsaved.keys(), ...this.#changes.keys()])
-      if (known !== path && isAtOrUnder(known, path)) names.add(firstName(known, below))
+      if (known !== path && isAtOrUnder(known, path)) names.add(nameBelow(path, known))
     return names
   }
 
@@ -385,8 +384,9 @@ function isUnder(column: string): string {
 }
 
 /** Names of saved folders directly below; one query for each, however many are below it. */
-function storedFoldersIn(db: Database.Database | undefined, below: string): string[] {
+function storedFoldersIn(db: Database.Database | undefined, folder: string): string[] {
   const names: string[] = []
+  const below = pathBelow(folder, '')
   const next = db?.prepare('select path from listing where path >= ? and path < ? limit 1')
   // `0` is the character after `/`, and `\u0001` the first that a name can have.
   const end = `${below.slice(0, -1)}0`
@@ -394,15 +394,11 @@ function storedFoldersIn(db: Database.Database | undefined, below: string): stri
   for (;;) {
     const row = next?.get(from, end) as { path: string } | undefined
     if (row === undefined) return names
-    const name = firstName(row.path, below)
+    const name = nameBelow(folder, row.path)
     names.push(name)
     // In the order of paths, other names may come between a folder and its content.
     from = row.path === below + name ? `${row.path}\u0001` : `${below}${name}0`
   }
-}
-
-function firstName(path: string, below: string): string {
-  return path.slice(below.length).split('/', 1)[0] ?? ''
 }
 
 function byName(records: Iterable<ListedRecord>): Map<string, ListedRecord> {

@@ -52,8 +52,6 @@ async function pin({ pins }: FolderParts, { path }: Node, signal: AbortSignal): 
 }
 
 function unpin({ pins, pinStore }: FolderParts, { path }: Node): void {
-  const pinned = pinStore.pinOf(path)
-  if (pinned === undefined) return
-  if (pinned !== path) throw new ErrnoError('EBUSY', `${path} lies in ${pinned}, which is pinned`)
-  pins.unpin(path)
+  pinStore.checkNotInPin(path)
+  if (pinStore.has(path)) pins.unpin(path)
 }

@@ -1,9 +1,9 @@
 // The states of a folder's names, from what is known here: asks nobody, and walks no folder. A folder is in the state of what
 // is in it, which comes from what is unsent, local or in conflict: those are few, and are counted nowhere.
 
-import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
-import { folderOf, isAtOrUnder, nameOf, pathBelow } from '../../path.ts'
+import type { Told } from '../../ledger/view.ts'
+import { folderOf, isAtOrUnder, nameBelow, nameOf, pathBelow } from '../../path.ts'
 import type { ConflictCopies } from '../attention/conflict-copies.ts'
 import { hereOf, type HereParts } from '../pins/here.ts'
 import type { Pins } from '../pins/pins.ts'
@@ -12,6 +12,7 @@ import { nameStates, type FolderStatus, type Here, type NameState, type NameStat
 import type { Unsent } from '../status.ts'
 import type { HandleTable } from '../tree/handles.ts'
 import type { Node } from '../tree/node.ts'
+import { shownNames } from '../tree/shown-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { isUndecided, whyHere, type LocalOnly } from '../unsent/local-only.ts'
 import { unsentAt, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
@@ -34,7 +35,6 @@ interface Concern {
   readonly problem?: string | undefined
 }
 
-type Told = RemoteFile | RemoteFolder
 /** Concerns of several paths as one. */
 type Sum = Omit<Concern, 'path'>
 
@@ -67,8 +67,9 @@ function sumsBelow(parts: FolderParts, path: string): ReadonlyMap<string, Sum> {
   const unsent = isFile ? (own === undefined ? [] : [own]) : unsentUnder(parts, path)
   const below = new Map<string, Sum>()
   for (const concern of [...unsent.map(unsentConcern), ...otherConcerns(parts)]) {
-    const name = nameBelow(concern.path, path)
-    if (name !== undefined) below.set(name, worseOf(below.get(name) ?? stored, concern))
+    if (!isAtOrUnder(concern.path, path)) continue
+    const name = nameBelow(path, concern.path)
+    below.set(name, worseOf(below.get(name) ?? stored, concern))
   }
   return below
 }
@@ -144,27 +145,13 @@ function hereOfFolder(parts: FolderParts, path: string): { here: Here; isPinned:
 function listedIn({ tree, saved }: FolderParts, path: string): ReadonlyMap<string, Told> | undefined {
   const node = tree.find(path)
   const known = node === undefined ? undefined : tree.listings.known(node)
-  if (known !== undefined)
-    return new Map([...known.names.keys()].map((name) => [name, known.names.get(name) as Told]))
-  const records = saved.load(path) ?? (node?.folder?.isMadeHere === true ? [] : undefined)
-  return records === undefined ? undefined : new Map(records.map((record) => [record.name, record]))
+  const records =
+    known?.names.values() ?? saved.load(path) ?? (node?.folder?.isMadeHere === true ? [] : undefined)
+  return records === undefined ? undefined : new Map(Array.from(records, (record) => [record.name, record]))
 }
 
-/** The names of a listing with what is true here: see `Tree.names`. */
 function shown(folder: Node | undefined, listed: ReadonlyMap<string, Told>): string[] {
-  const { kept, tombstones } = folder?.folder ?? {}
-  const names = [...listed.keys()].filter(
-    (name) => kept?.has(name) === true || tombstones?.has(name) !== true,
-  )
-  return [...names, ...[...(kept ?? [])].filter((name) => !listed.has(name))]
-}
-
-/** The name in the folder that this path is or lies under; empty for the folder itself. */
-function nameBelow(path: string, folder: string): string | undefined {
-  if (path === folder) return ''
-  if (!isAtOrUnder(path, folder)) return undefined
-  const rest = path.slice(folder === '/' ? 1 : folder.length + 1)
-  return rest.split('/', 1)[0]
+  return folder?.folder === undefined ? [...listed.keys()] : shownNames(listed, folder.folder)
 }
 
 function worseOf(sum: Sum, other: Sum): Sum {

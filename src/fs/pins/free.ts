@@ -1,7 +1,6 @@
 // Frees the room that a document or folder takes here: what the service has is neither kept nor pinned any more.
 
 import type { Reader } from '../../content/read/reader.ts'
-import { ErrnoError } from '../../errno-error.ts'
 import { isAtOrUnder } from '../../path.ts'
 import type { Tree } from '../tree/tree.ts'
 import type { FreeAnswer } from './pin-status.ts'
@@ -19,9 +18,7 @@ export interface FreeParts {
 /** Unsent content stays. Throws EBUSY where a folder above is pinned, ENOENT where nothing has this name. */
 export async function free(parts: FreeParts, path: string, signal: AbortSignal): Promise<FreeAnswer> {
   const { tree, reader, pinStore, pins } = parts
-  const pin = pinStore.pinOf(path)
-  if (pin !== undefined && pin !== path)
-    throw new ErrnoError('EBUSY', `${path} lies in ${pin}, which is pinned: unpin that first`)
+  pinStore.checkNotInPin(path)
   const { documents } = await survey(tree, path, signal)
   let freed = 0
   for (const { version, bytes } of documents) {

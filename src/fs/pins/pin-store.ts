@@ -7,6 +7,7 @@ import type { Disk } from '../../world/disk.ts'
 import type { Chance } from '../../world/chance.ts'
 import type { World } from '../../world/world.ts'
 import { dirname, join } from 'node:path'
+import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { folderOf, isAtOrUnder } from '../../path.ts'
 
@@ -43,6 +44,13 @@ export class PinStore {
       if (this.#paths.has(above)) return above
       if (above === '/') return undefined
     }
+  }
+
+  /** Throws EBUSY if the path lies in a pinned folder, and is not pinned itself. */
+  checkNotInPin(path: string): void {
+    const pin = this.pinOf(path)
+    if (pin !== undefined && pin !== path)
+      throw new ErrnoError('EBUSY', `${path} lies in ${pin}, which is pinned: unpin that first`)
   }
 
   /** Throws the system's errors; then nothing has changed. */

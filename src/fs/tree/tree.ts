@@ -26,6 +26,7 @@ import { pathIn, type Node } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { Places } from './places.ts'
 import { Seen } from './seen.ts'
+import { shownNames } from './shown-names.ts'
 import { Tombstones } from './tombstones.ts'
 import { Versions } from './versions.ts'
 import { idleWatcher, silentNotifier, type MaybePromise, type Notifier, type Watcher } from '../operations.ts'
@@ -266,14 +267,7 @@ export class Tree {
 
   /** Every visible name, in the service's order, then those that are only here. */
   names(folder: Node, listing: Listing): string[] {
-    const state = folder.folder
-    if (state === undefined) return []
-    if (state.tombstones.size === 0 && state.kept.size === 0) return [...listing.names.keys()]
-    const names = [...listing.names.keys()].filter(
-      (name) => state.kept.has(name) || !state.tombstones.has(name),
-    )
-    for (const name of state.kept) if (!listing.names.has(name)) names.push(name)
-    return names
+    return folder.folder === undefined ? [] : shownNames(listing.names, folder.folder)
   }
 
   /** The folder's listing; waits only where none is fresh. */
