@@ -22,6 +22,8 @@ export const differences: Readonly<Record<DoorName, Readonly<Record<string, stri
       'MOVE takes the place of a folder and of all that is in it',
     'unlinked open: a deleted file goes on taking writes and is never seen again':
       'davfs2 has no such file any more',
+    'unlinked open: a file of a program’s own keeps any content for its reader':
+      'davfs2 has no such file any more',
     'times: a modification time set while the file is open outlives its close':
       'davfs2 then shows the document as it was before it was written',
     'times: a folder’s times say when its names changed': 'davfs2 keeps times of its own',

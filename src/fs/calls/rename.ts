@@ -143,6 +143,7 @@ function renamed(parts: RenameParts, move: Move, fate: Fate, how: How): Job | un
     case 'here':
       return stayHere(parts, move)
     case 'deleted':
+      return move.node.isLocalOnly ? stayHere(parts, move) : toHidden(parts, move, how)
     case 'trashed':
       return toHidden(parts, move, how)
   }
@@ -163,7 +164,11 @@ function lookedUp(tree: Tree, names: Names, fromListing: Listing, toListing: Lis
 function fateOf(node: Node, to: Node, newName: string, target: Node | undefined): Fate {
   if (node.folder !== undefined) return 'document'
   if (isInTrash(to.path)) return node.isLocalOnly ? 'here' : 'trashed'
-  if (isHiddenName(newName) && node.door.openHandles > 0) return node.isLocalOnly ? 'here' : 'deleted'
+  if (isHiddenName(newName)) {
+    // libfuse decided to hide before it heard of the last close. At ESTALE the kernel asks again, and libfuse deletes.
+    if (node.door.openHandles === 0) throw new ErrnoError('ESTALE', `${node.path} is closed: delete it`)
+    return 'deleted'
+  }
   if (!node.isLocalOnly) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
   // A document that the service has, had or gets under that name is replaced there, whatever the name.

@@ -72,6 +72,27 @@ export const unlinkedOpen: Topic = (it) => {
     expect(await door.readdir(folder)).toEqual([])
   })
 
+  it('a file of a program’s own keeps any content for its reader', async ({ door, folder, at }) => {
+    const program = Buffer.from('Vim\x9fUnDo\xe5\0\x02\r\xab\0', 'latin1')
+    // Its folder is known: a name is judged by those beside it.
+    expect(await door.readdir(folder)).toEqual([])
+    for (const name of ['.a.txt.un~', '.b.txt.un~']) await door.writeFile(at(name), program)
+    const [deleted, replaced] = [
+      await door.open(at('.a.txt.un~'), 'r'),
+      await door.open(at('.b.txt.un~'), 'r'),
+    ]
+    await door.unlink(at('.a.txt.un~'))
+    await door.writeFile(at('.c.txt.un~'), 'newer')
+    await door.rename(at('.c.txt.un~'), at('.b.txt.un~'))
+    for (const file of [deleted, replaced]) {
+      expect(await file.read(1_000, 0)).toEqual(program)
+      await file.close()
+    }
+    expect(await door.readdir(folder)).toEqual(['.b.txt.un~'])
+    expect((await door.readFile(at('.b.txt.un~'))).toString()).toBe('newer')
+    await door.unlink(at('.b.txt.un~'))
+  })
+
   it('a new file of the same name is another file', async ({ door, at }) => {
     const old = await door.open(at('a.txt'), 'w+')
     await old.write('old', 0)
