@@ -60,7 +60,7 @@ export interface CallerOptions extends SendContext {
   readonly userAgent: string
   readonly deadlineMs: number
   /** Limit for request bodies that are streamed; undefined: none. */
-  readonly bandwidth: Bandwidth | undefined
+  readonly bandwidth: Bandwidth
   readonly log: Log
 }
 
@@ -187,7 +187,7 @@ function bodyOf(
   onProgress: () => void,
 ): string | AsyncIterable<Uint8Array> {
   const content = body.open(signal, onProgress)
-  if (bandwidth === undefined || typeof content === 'string') return content
+  if (!bandwidth.isLimited || typeof content === 'string') return content
   // Waiting for bandwidth counts as progress, so that it does not run into the deadline.
   return bandwidth.pace(content, signal, onProgress)
 }

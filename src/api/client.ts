@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly connections?: number
   /** Milliseconds for a JSON call, retries included. Default 30,000. Uploads and reconciliation have their own. */
   readonly deadlineMs?: number
-  /** Limit of body bytes per second, for uploads and downloads each. Default: none. */
+  /** Limit of body bytes per second, for uploads and downloads each. Default: 0 = none. */
   readonly bytesPerSecond?: number
   readonly onRequest?: (record: RequestRecord) => void
   readonly userAgent?: string
@@ -42,22 +42,29 @@ export interface Client {
   files(project: string): Files
   /** Returns the project's tables, without a request. Throws InputError for a name that no URL can contain. */
   tables(project: string): Tables
+  /** Changes the limit of body bytes per second, each way. 0 = none. A body under way that had none goes on without. */
+  limit(bytesPerSecond: number): void
   /** Closes every connection; calls under way fail. */
   close(): Promise<void>
 }
 
 /** Returns a client, which connects at its first call. Throws InputError (base URL), SettingError (network settings). */
 export function createClient(options: ClientOptions): Client {
-  const { deadlineMs = 30_000, userAgent = 'docmount', log = silentLog, onRequest, bytesPerSecond } = options
+  const {
+    deadlineMs = 30_000,
+    userAgent = 'docmount',
+    log = silentLog,
+    onRequest,
+    bytesPerSecond = 0,
+  } = options
   const { world = realWorld() } = options
-  const bandwidth = (): Bandwidth | undefined =>
-    bytesPerSecond === undefined
-      ? undefined
-      : new Bandwidth({
-          bytesPerSecond,
-          now: world.clock.monotonic,
-          wait: (ms, signal) => sleep(world.clock, ms, { signal }),
-        })
+  const bandwidth = (): Bandwidth =>
+    new Bandwidth({
+      bytesPerSecond,
+      now: world.clock.monotonic,
+      wait: (ms, signal) => sleep(world.clock, ms, { signal }),
+    })
+  const [up, down] = [bandwidth(), bandwidth()]
   const transport = world.network.open(options.connections ?? 32, options.network)
   const call = createCaller({
     ...parseBaseUrl(options.baseUrl),
@@ -65,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
     keys: createKeyHolder(options.apiKey),
     userAgent,
     deadlineMs,
-    bandwidth: bandwidth(),
+    bandwidth: up,
     onRequest,
     log,
     world,
@@ -75,7 +82,7 @@ export function createClient(options: ClientOptions): Client {
     userAgent,
     stallMs: deadlineMs,
     clock: world.clock,
-    bandwidth: bandwidth(),
+    bandwidth: down,
     onRequest,
   })
 
@@ -93,6 +100,10 @@ export function createClient(options: ClientOptions): Client {
     },
     files: (project) => createFiles(project, call, download, world.clock),
     tables: (project) => createTables(project, call, world),
+    limit(rate) {
+      up.limit(rate)
+      down.limit(rate)
+    },
     close: () => transport.close(),
   }
 }

@@ -18,7 +18,7 @@ export interface DownloaderOptions {
   /** Time limit without progress, in milliseconds, for a call without a deadline of its own. */
   readonly stallMs: number
   readonly clock: Clock
-  readonly bandwidth: Bandwidth | undefined
+  readonly bandwidth: Bandwidth
   readonly onRequest: ((record: RequestRecord) => void) | undefined
 }
 
@@ -39,7 +39,9 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
     const deadline = new Deadline(options?.signal, watch, options?.deadlineMs ?? downloader.stallMs, clock)
     const paced = (answer: Answer): Answer => ({
       ...answer,
-      chunks: downloader.bandwidth?.pace(answer.chunks, deadline.signal) ?? answer.chunks,
+      chunks: downloader.bandwidth.isLimited
+        ? downloader.bandwidth.pace(answer.chunks, deadline.signal)
+        : answer.chunks,
     })
     const startedAt = clock.monotonic()
     let status: number | undefined

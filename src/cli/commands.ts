@@ -23,6 +23,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   resolve: () => import('./commands/resolve.ts'),
   dismiss: () => import('./commands/dismiss.ts'),
   pause: () => import('./commands/pause.ts'),
+  bwlimit: () => import('./commands/bwlimit.ts'),
   resume: () => import('./commands/resume.ts'),
   pin: () => import('./commands/pin.ts'),
   unpin: () => import('./commands/unpin.ts'),

@@ -45,12 +45,11 @@ export function parseLifetimeMs(text: string): number {
   return days === undefined ? parseDurationMs(text) : Number(days) * 24 * unitsMs.h
 }
 
-/** Returns the bytes per second of `2M`, `500K` or `1.5MB`; undefined (no limit) for `0`. A bare K, M or G is KiB, MiB or GiB. */
-export function parseRate(text: string): number | undefined {
+/** Returns the bytes per second of `2M`, `500K` or `1.5MB`; 0 = no limit. A bare K, M or G is KiB, MiB or GiB. */
+export function parseRate(text: string): number {
   const size = text.replace(/\/s$/i, '').replace(/([kmg])$/i, '$1iB')
   try {
-    const bytes = parseSizeBytes(size)
-    return bytes === 0 ? undefined : bytes
+    return parseSizeBytes(size)
   } catch {
     throw new InvalidArgumentError('Write bytes per second, like 500K, 2M or 0.')
   }

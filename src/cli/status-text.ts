@@ -57,6 +57,7 @@ function factsOf(shown: MountStatus): string[] {
     ...(state === 'detached' ? ['detached: it serves the programs that still use it until they end'] : []),
     ...(shown.readOnly ? ['read-only'] : []),
     ...(shown.isPaused ? ['paused: nothing is sent until docmount resume'] : []),
+    ...(shown.bytesPerSecond > 0 ? [`at most ${formatBytes(shown.bytesPerSecond)}/s each way`] : []),
     unsent.length === 0 ? 'everything sent' : unsentSum(unsent),
     ...counted(scratchFiles, 'temporary file', 'temporary files', ' on this machine only'),
     ...counted(

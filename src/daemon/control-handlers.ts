@@ -55,6 +55,10 @@ export function createControlHandlers(
       ;(await session).fileSystem.resume()
       return {}
     },
+    bwlimit: async ({ bytesPerSecond }) => {
+      ;(await session).limit(bytesPerSecond)
+      return {}
+    },
     pin: async ({ path }, { signal }) => (await session).fileSystem.pin(path, { signal }),
     unpin: async ({ path }) => {
       ;(await session).fileSystem.unpin(path)

@@ -36,6 +36,8 @@ export interface MountStatus extends FileSystemStatus {
   readonly webdav?: WebdavAddress | undefined
   readonly startedAt: string
   readonly logFile: string | undefined
+  /** Limit of bytes per second, each way; 0 = none. */
+  readonly bytesPerSecond: number
 }
 
 export interface UnmountProgress {
@@ -81,6 +83,8 @@ export interface ControlCommands {
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
   pause: { input: Record<string, never>; progress: never; answer: Record<string, never> }
   resume: { input: Record<string, never>; progress: never; answer: Record<string, never> }
+  /** `bytesPerSecond`: each way; 0 = no limit. */
+  bwlimit: { input: { bytesPerSecond: number }; progress: never; answer: Record<string, never> }
   pin: { input: { path: string }; progress: never; answer: PinAnswer }
   unpin: { input: { path: string }; progress: never; answer: Record<string, never> }
   free: { input: { path: string }; progress: never; answer: FreeAnswer }

@@ -21,6 +21,10 @@ export interface SessionParts {
   readonly log: Log
   /** Notifies the user of what happens unasked. */
   readonly tell?: ((notice: Notice) => void) | undefined
+  /** Limits the bytes per second, each way; 0 = none. */
+  readonly limit?: ((bytesPerSecond: number) => void) | undefined
+  /** The limit of the start. */
+  readonly bytesPerSecond?: number | undefined
   /** Removes record and socket, by which others find the session; called once, before `finished` resolves. */
   readonly withdraw: () => Promise<void>
 }
@@ -67,6 +71,8 @@ export class MountSession {
   /** Resolves once, when everything is closed. Never rejects. */
   readonly finished: Promise<SessionEnd>
   readonly #mounted: Mounted
+  readonly #limit: (bytesPerSecond: number) => void
+  #bytesPerSecond: number
   readonly #log: Log
   readonly #notifyUser: (notice: Notice) => void
   /** Aborted to end sending at once: unsent changes stay in the journal. */
@@ -85,6 +91,8 @@ export class MountSession {
     this.record = parts.record
     this.fileSystem = parts.fileSystem
     this.#mounted = parts.mounted
+    this.#limit = parts.limit ?? (() => {})
+    this.#bytesPerSecond = parts.bytesPerSecond ?? 0
     this.#log = parts.log
     this.#notifyUser = parts.tell ?? (() => {})
     this.finished = this.#serve(parts)
@@ -99,6 +107,12 @@ export class MountSession {
     return this.#state
   }
 
+  /** Changes the limit of bytes per second, each way, until the next mount. 0 = none. */
+  limit(bytesPerSecond: number): void {
+    this.#limit(bytesPerSecond)
+    this.#bytesPerSecond = bytesPerSecond
+  }
+
   status(): MountStatus {
     const { mountpoint, baseUrl, pid, driver, webdav, startedAt, logFile } = this.record
     const state = this.#state
@@ -111,6 +125,7 @@ export class MountSession {
       webdav,
       startedAt,
       logFile,
+      bytesPerSecond: this.#bytesPerSecond,
       ...this.fileSystem.status(),
     }
   }

@@ -183,6 +183,8 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
     mounted,
     log,
     tell,
+    limit: (bytesPerSecond) => client.limit(bytesPerSecond),
+    bytesPerSecond: options.bytesPerSecond,
     async withdraw() {
       // First, while the record still shows that the folder is ours.
       await tidyState(plan)

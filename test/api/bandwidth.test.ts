@@ -66,3 +66,19 @@ test('waiting ends when the call does', async () => {
   ended.abort()
   await expect(next).rejects.toThrow(/abort/i)
 })
+
+test('another limit holds at once, and so does none', async () => {
+  const { bandwidth, clock } = limited(1000)
+  const before: number[] = []
+  for await (const { length } of bandwidth.pace(chunksOf(1000, 4000, 4000), signal)) {
+    before.push(length)
+    const passed = before.reduce((sum, bytes) => sum + bytes, 0)
+    if (passed === 1000) bandwidth.limit(2000)
+    if (passed === 5000) bandwidth.limit(0)
+  }
+  // A second for the first 1000 bytes, two for the next 4000; the first piece at each rate does not wait.
+  expect(clock.ms).toBeGreaterThan(2800)
+  expect(clock.ms).toBeLessThanOrEqual(3000)
+  expect(before.at(-1)).toBe(4000)
+  expect(bandwidth.isLimited).toBe(false)
+})

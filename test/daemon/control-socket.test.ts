@@ -42,6 +42,7 @@ const handlers: ControlHandlers = {
   retry: ({ path }) => ({ retried: path.length }),
   pause: refuse,
   resume: refuse,
+  bwlimit: refuse,
   pin: refuse,
   unpin: refuse,
   free: refuse,

@@ -9,14 +9,23 @@ import { run } from '../support/run.ts'
 import { startTestService } from '../support/service.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 
-test.skipIf(whyNoFuse() !== undefined)('--bwlimit holds for what is sent and for what is read', async () => {
+test.skipIf(whyNoFuse() !== undefined).each([
+  { set: 'at the mount', args: ['--bwlimit', '200K'] },
+  { set: 'while it is mounted', args: [] },
+])('--bwlimit holds for what is sent and for what is read, $set', async ({ args }) => {
   const temporary = await makeTemporaryFolder()
   const testService = await startTestService()
   const content = Buffer.alloc(300_000, 'x')
   await testService.other.put('/old.txt', content)
-  const args = ['--bwlimit', '200K', '--close-wait', 'forever']
-  const drive = await mountDrive({ testService, driver: 'kernel', folder: temporary.path, args })
+  const drive = await mountDrive({
+    testService,
+    driver: 'kernel',
+    folder: temporary.path,
+    args: [...args, '--close-wait', 'forever'],
+  })
   try {
+    if (args.length === 0) await drive.docmount(['bwlimit', '200K', drive.mountpoint])
+    expect((await drive.status()).bytesPerSecond).toBe(200 * 1024)
     const local = join(temporary.path, 'new.txt')
     await writeFile(local, content)
     const before = performance.now()
