@@ -10,7 +10,7 @@ import type { FileSystem, FileSystemOptions } from '../../src/fs/contract.ts'
 import { createFileSystem } from '../../src/fs/file-system.ts'
 import type { Calls } from './door.ts'
 import { objectDoor } from './object-door.ts'
-import { project, startTestService, type TestService } from './service.ts'
+import { borrowTestService, type TestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
 export interface HeldDrive extends AsyncDisposable {
@@ -60,7 +60,7 @@ export async function openHeld(
   } = {},
 ): Promise<HeldDrive> {
   const temporary = await makeTemporaryFolder()
-  const testService = await startTestService()
+  const testService = await borrowTestService()
   for (const [path, content] of Object.entries(documents)) await testService.other.put(path, content)
   const client = createClient({ baseUrl: testService.baseUrl, apiKey: testService.apiKey })
   const held = new Map<string, Hold>()
@@ -71,7 +71,7 @@ export async function openHeld(
     reachedGates.set(path, known)
     return known
   }
-  const service = client.files(project)
+  const service = client.files(testService.project)
   const withTimes = <T>(entry: T): T => (tellsTime ? entry : withConstantTime(entry))
   async function heldBack<T>(
     path: string,

@@ -9,7 +9,7 @@ import { start, stop } from '../../src/fs/start.ts'
 import type { Superblock } from '../../src/fs/superblock.ts'
 import type { Calls } from './door.ts'
 import { objectDoor } from './object-door.ts'
-import { project, startTestService, type TestService } from './service.ts'
+import { borrowTestService, type TestService } from './service.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
 export interface OpenParts extends AsyncDisposable {
@@ -29,12 +29,12 @@ export async function openParts(
   options: Pick<FileSystemOptions, 'world' | 'cacheTtlMs' | 'unsupportedAs'> = {},
 ): Promise<OpenParts> {
   const temporary = await makeTemporaryFolder()
-  const service = await startTestService()
+  const service = await borrowTestService()
   for (const [path, content] of Object.entries(documents)) await service.other.put(path, content)
   const client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
   const notices: Notice[] = []
   const sb = await start({
-    files: client.files(project),
+    files: client.files(service.project),
     stateDir: join(temporary.path, 'state'),
     cacheDir: join(temporary.path, 'cache'),
     closeWaitMs: 0,

@@ -9,7 +9,7 @@ import { createFileSystem } from '../../src/fs/file-system.ts'
 import type { Log } from '../../src/log.ts'
 import type { Calls } from './door.ts'
 import { objectDoor } from './object-door.ts'
-import { project, startTestService, type TestService } from './service.ts'
+import { borrowTestService, type TestService } from './service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts'
 
 export type RestartOptions = Partial<
@@ -48,7 +48,7 @@ export function useRestartedFileSystem(defaults: RestartOptions): RestartedFileS
 
   beforeEach(async () => {
     temporary = await makeTemporaryFolder()
-    service = await startTestService()
+    service = await borrowTestService()
     client = createClient({ baseUrl: service.baseUrl, apiKey: service.apiKey })
     restarted.stateDir = join(temporary.path, 'state')
     options = {}
@@ -84,7 +84,7 @@ export function useRestartedFileSystem(defaults: RestartOptions): RestartedFileS
       logged = []
       options = own ?? options
       fileSystem = await createFileSystem({
-        files: client.files(project),
+        files: client.files(service.project),
         stateDir: restarted.stateDir,
         cacheDir: restarted.cacheDir,
         ...defaults,

@@ -16,12 +16,18 @@ declare module 'fastify' {
 const maxCalls = 1_000_000
 
 const endpointPattern =
-  /^\/api(?:\/(projects)|\/projects\/[^/]+\/(files|tables)(?:\/.*)?|\/(download)\/([^/]+))$/
+  /^\/api(?:\/(projects)|\/projects\/([^/]+)\/(files|tables)(?:\/.*)?|\/(download)\/([^/]+))$/
 
-export function registerCallLog(app: FastifyInstance, calls: Call[], history: NodeHistory): void {
+/** `noted`: the only project whose requests are noted; undefined = all of them. */
+export function registerCallLog(
+  app: FastifyInstance,
+  calls: Call[],
+  history: NodeHistory,
+  noted: { readonly project?: string },
+): void {
   app.decorateRequest('call', undefined)
   app.addHook('onRequest', (request, _reply, done) => {
-    const call = describe(request, history)
+    const call = describe(request, history, noted.project)
     if (call !== undefined) {
       request.call = call
       if (calls.length >= maxCalls) calls.splice(0, maxCalls / 10)
@@ -35,15 +41,21 @@ export function registerCallLog(app: FastifyInstance, calls: Call[], history: No
   })
 }
 
-function describe(request: FastifyRequest, history: NodeHistory): Call | undefined {
+function describe(
+  request: FastifyRequest,
+  history: NodeHistory,
+  noted: string | undefined,
+): Call | undefined {
   const path = request.url.split('?', 1)[0] ?? ''
-  const [, projects, inProject, download, node = ''] = endpointPattern.exec(path) ?? []
+  const [, projects, project, inProject, download, node = ''] = endpointPattern.exec(path) ?? []
   const endpoint = (projects ?? inProject ?? download) as Call['endpoint'] | undefined
   if (endpoint === undefined) return undefined
+  const of = project ?? history.find(node)?.project
+  if (noted !== undefined && of !== undefined && of !== noted) return undefined
   return {
     endpoint,
     method: request.method,
-    path: endpoint === 'files' ? documentPathOf(request) : (history.pathOf(node) ?? path),
+    path: endpoint === 'files' ? documentPathOf(request) : (history.find(node)?.path ?? path),
     range: endpoint === 'download' ? request.headers.range : undefined,
     status: undefined,
   }

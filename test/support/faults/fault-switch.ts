@@ -30,6 +30,13 @@ export class FaultSwitch implements Faults {
     this.#injected.clear()
   }
 
+  /** As it was at the start. */
+  reset(): void {
+    this.clear()
+    this.#hits = 0
+    this.random = Math.random
+  }
+
   /** The fault of this kind that hits this call, which counts as one of its times. Ask only where it would take effect. */
   take<Kind extends FaultKind>(kind: Kind, call: Call | undefined): FaultOf<Kind> | undefined {
     if (call === undefined) return undefined

@@ -15,6 +15,8 @@ export interface FaultyService extends Service {
   /** Every request since the last `clearCalls`, in order of arrival. */
   readonly calls: readonly Call[]
   clearCalls(): void
+  /** Begins anew for one project: requests for others are not noted, and no fault hits them. */
+  noteOnly(project: string): void
 }
 
 /** By store: it outlives a service that is started again, and is shared by nodes. */
@@ -26,11 +28,12 @@ export async function startFaultyService(options: ServiceOptions): Promise<Fault
   histories.set(store, history)
   const faults = new FaultSwitch()
   const calls: Call[] = []
+  const noted: { project?: string } = {}
   const closing = new AbortController()
   const service = await startService({
     ...options,
     extend(app) {
-      registerCallLog(app, calls, history)
+      registerCallLog(app, calls, history, noted)
       registerRouteFaults(app, faults, history)
       registerFaultHooks(app, faults, closing.signal)
     },
@@ -40,6 +43,11 @@ export async function startFaultyService(options: ServiceOptions): Promise<Fault
     faults,
     calls,
     clearCalls: () => void (calls.length = 0),
+    noteOnly(project) {
+      noted.project = project
+      calls.length = 0
+      faults.reset()
+    },
     close: () => {
       closing.abort()
       return service.close()

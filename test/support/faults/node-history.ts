@@ -17,12 +17,12 @@ interface Change {
 const maxChanges = 20_000
 
 export class NodeHistory {
-  readonly #paths = new Map<string, string>()
+  readonly #stored = new Map<string, { readonly project: string; readonly path: string }>()
   #first = new Map<string, Node>()
   #changes: Change[] = []
 
   noteStored(project: string, path: string, file: FileBody): void {
-    this.#paths.set(nodeOf(file.url), path)
+    this.#stored.set(nodeOf(file.url), { project, path })
     this.#note({ at: Date.now(), project, path, file })
   }
 
@@ -30,9 +30,9 @@ export class NodeHistory {
     this.#note({ at: Date.now(), project, path })
   }
 
-  /** The path of the document that a link to this node leads to. */
-  pathOf(node: string): string | undefined {
-    return this.#paths.get(node)
+  /** Project and path of the document that a link to this node leads to. */
+  find(node: string): { readonly project: string; readonly path: string } | undefined {
+    return this.#stored.get(node)
   }
 
   /** The JSON of what was at a path then, a folder with its children by name; undefined where nothing was there. */
