@@ -1,9 +1,9 @@
 // An error that `content/` or `fs/` raises itself, with the POSIX errno that the kernel is to get.
 
-import { ToldError } from './told-error.ts'
+import { ExpectedError } from './expected-error.ts'
 
 /** Carries an errno by name, as Node's system errors do. `fs/errno-of.ts` passes it on to the kernel. */
-export class ErrnoError extends ToldError {
+export class ErrnoError extends ExpectedError {
   override readonly name = 'ErrnoError'
   /** `ENOENT`, `ENOTEMPTY`, … */
   readonly code: string

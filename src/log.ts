@@ -1,5 +1,5 @@
 // The logger's interface for every layer, so that none below `daemon/` depends on a logging package. pino's logger
-// implements it. Keys and presigned URLs are never put into `fields`.
+// implements it. Callers never put keys or presigned URLs into `fields`.
 
 /** A structured logger: `fields` for machines, `message` for people. */
 export interface Log {

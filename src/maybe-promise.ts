@@ -1,4 +1,5 @@
-// Values that are there at once or come later: `andThen` uses those that are there in the same turn of the event loop.
+// Values that are available at once or later. `andThen` uses an available value synchronously, without waiting for a turn of the
+// event loop, as `await` would.
 
 export type MaybePromise<T> = T | Promise<T>
 

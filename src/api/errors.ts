@@ -1,7 +1,7 @@
 // Errors that the client throws; `fs/errno-of.ts` translates them into errnos. Format of their messages:
 // `PUT /reports/a.pdf: 409 file exists`. They contain no key and no presigned URL.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 import { printable } from '../printable.ts'
 import { NetworkError, type CallDescription } from '../world/network-error.ts'
 
@@ -9,7 +9,7 @@ export { NetworkError } from '../world/network-error.ts'
 export type { CallDescription, NetworkErrorKind } from '../world/network-error.ts'
 
 /** An HTTP status that is no success. */
-export class ApiError extends ToldError {
+export class ApiError extends ExpectedError {
   override readonly name = 'ApiError'
   readonly method: string
   readonly path: string
@@ -42,13 +42,13 @@ export class ApiError extends ToldError {
 }
 
 /** An argument that no request may contain: a path with "..", an empty name, a key of two lines. */
-export class InputError extends ToldError {
+export class InputError extends ExpectedError {
   override readonly name = 'InputError'
   override readonly isUsage = true
 }
 
 /** The source of an upload gave more or fewer bytes than announced. The service has stored nothing. */
-export class ContentError extends ToldError {
+export class ContentError extends ExpectedError {
   override readonly name = 'ContentError'
   readonly method: string
   readonly path: string

@@ -1,5 +1,5 @@
-// Implements `docmount desktop run`: an entry of a file manager's menu, for several documents at once. A notification tells what
-// was done, since nobody sees this program's output.
+// Implements `docmount desktop run`: an entry of a file manager's menu, for several documents at once. Results are shown as a
+// desktop notification, since a file manager does not show this program's output.
 
 import { text as textOf } from 'node:stream/consumers'
 import { notifySend } from '../daemon/desktop-notifications.ts'
@@ -17,13 +17,16 @@ import { placeLine } from './place-text.ts'
 export const desktopActions = ['keep', 'free', 'send', 'status', 'link'] as const
 export type DesktopAction = (typeof desktopActions)[number]
 
-/** As many as a notification shows. */
+/** Lines of text that a notification has room for. */
 const mostLines = 4
 
-/** Does an action at one path, and answers what to tell of it; undefined where a sum of all is told. Throws what it may say. */
-type Act = (path: PathOnMount, links: Link[]) => Promise<string | undefined>
+/**
+ * Performs an action at one path. Resolves with a line for the notification; undefined if one line for all paths follows. Adds to
+ * `links`. Errors have messages that may be shown.
+ */
+type Perform = (path: PathOnMount, links: Link[]) => Promise<string | undefined>
 
-const acts: Readonly<Record<DesktopAction, Act>> = {
+const performers: Readonly<Record<DesktopAction, Perform>> = {
   async keep({ found, path }) {
     const answer = await askDrive(found, 'pin', { path })
     if (answer.kind === 'no-room') throw new Error(noRoomLine(path, answer))
@@ -39,7 +42,7 @@ const acts: Readonly<Record<DesktopAction, Act>> = {
   },
   async status({ found, path }) {
     const { place, unsent } = await askDrive(found, 'status', { path })
-    const below = unsent.filter((each) => each.path !== path).length
+    const below = unsent.filter((change) => change.path !== path).length
     const more = below === 0 ? '' : `; ${below} not sent in it`
     return place === undefined ? undefined : placeLine(nameOf(path) || '/', place) + more
   },
@@ -55,29 +58,32 @@ const doneWords: Readonly<Record<Exclude<DesktopAction, 'status' | 'link'>, stri
   send: 'is sent now, if anything of it was waiting',
 }
 
-/** Prints links on standard output, for a menu that has the clipboard itself. Sets the exit code where something failed. */
+/**
+ * Performs the action at all paths; without arguments, at those on standard input. Links are printed on standard output unless
+ * `toClipboard`, for menus that fill the clipboard themselves. Sets the exit code if a path failed.
+ */
 export async function runDesktopAction(
   action: DesktopAction,
-  given: readonly string[],
+  args: readonly string[],
   { toClipboard }: { toClipboard: boolean },
 ): Promise<void> {
   const paths =
-    given.length > 0 ? given : (await textOf(process.stdin)).split('\0').filter((path) => path !== '')
+    args.length > 0 ? args : (await textOf(process.stdin)).split('\0').filter((path) => path !== '')
   const links: Link[] = []
-  const told: string[] = []
+  const lines: string[] = []
   const failed: string[] = []
   for (const path of paths) {
     try {
-      const line = await acts[action](await findDrive(path), links)
-      if (line !== undefined) told.push(line)
+      const line = await performers[action](await findDrive(path), links)
+      if (line !== undefined) lines.push(line)
     } catch (error) {
       failed.push(`${nameOf(path)}: ${(error as Error).message}`)
     }
   }
   const done = paths.length - failed.length
-  if (action === 'link') told.push(...(await toldOfLinks(links, toClipboard)))
-  else if (action !== 'status' && done > 0) told.push(`${subject(paths, done)} ${doneWords[action]}`)
-  notifySend('docmount', shortened([...failed, ...told]))
+  if (action === 'link') lines.push(...(await passOnLinks(links, toClipboard)))
+  else if (action !== 'status' && done > 0) lines.push(`${subject(paths, done)} ${doneWords[action]}`)
+  notifySend('docmount', shortened([...failed, ...lines]))
   if (failed.length > 0) process.exitCode = exitCodes.failure
 }
 
@@ -85,8 +91,11 @@ function subject(paths: readonly string[], done: number): string {
   return paths.length === 1 ? nameOf(paths[0] ?? '') : `Each of ${done} documents and folders`
 }
 
-/** Addresses give access, so they go through pipes, and into no notification. */
-async function toldOfLinks(links: readonly Link[], toClipboard: boolean): Promise<string[]> {
+/**
+ * Prints the links, or copies them to the clipboard, and returns lines for the notification. An address gives access to a document,
+ * so it is passed on through pipes only, and is never part of a notification.
+ */
+async function passOnLinks(links: readonly Link[], toClipboard: boolean): Promise<string[]> {
   const [first] = links
   if (first === undefined) return []
   const text = links.map(({ url }) => url).join('\n')
@@ -95,6 +104,7 @@ async function toldOfLinks(links: readonly Link[], toClipboard: boolean): Promis
   return [`The link can be pasted; it holds until ${localTime(first.until)}`]
 }
 
+/** Copies the text to the clipboard by the first tool that works. False if there is none. */
 async function copied(text: string): Promise<boolean> {
   const tools = [
     ['wl-copy'],

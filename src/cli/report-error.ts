@@ -1,7 +1,7 @@
 // Prints the error that ends a command, and chooses the exit code. An expected error is printed as one line; any other is a bug,
 // and is printed with its stack.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 import { exitCodes } from './exit-codes.ts'
 
 /** Advice in place of the system's message, by the system call that failed. */
@@ -26,14 +26,14 @@ export function reportError(error: unknown): number {
 }
 
 export function exitCodeOf(error: Error): number {
-  if (!(error instanceof ToldError)) return exitCodes.failure
+  if (!(error instanceof ExpectedError)) return exitCodes.failure
   if (error.isUsage) return exitCodes.usage
   return error.isTemporary ? exitCodes.temporary : exitCodes.failure
 }
 
 /** True for errors of our own classes and of system calls (a full disk, a missing permission); false for a bug. */
 export function isKnown(error: Error): boolean {
-  return error instanceof ToldError || typeof (error as NodeJS.ErrnoException).syscall === 'string'
+  return error instanceof ExpectedError || typeof (error as NodeJS.ErrnoException).syscall === 'string'
 }
 
 /** Commander has printed its message already. */

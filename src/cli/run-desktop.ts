@@ -1,4 +1,5 @@
-// Implements `docmount desktop install` and `remove`: files in the data folder, where each file manager looks for its own.
+// Implements `docmount desktop install` and `remove`: copies the extensions and emblems in src/desktop/ to the folders, below a
+// data folder, where each file manager looks for them.
 
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
@@ -8,21 +9,24 @@ import { printable } from '../printable.ts'
 import { CommandError } from './command-error.ts'
 
 const source = new URL('../desktop/', import.meta.url)
-/** By the file's name under `source`. */
+/** Targets below the data folder of each file in `source`. */
 const places: Readonly<Record<string, readonly string[]>> = {
   'docmount.py': ['nautilus', 'nemo', 'caja', 'thunarx'].map(
-    (each) => `${each}-python/extensions/docmount.py`,
+    (fileManager) => `${fileManager}-python/extensions/docmount.py`,
   ),
   'docmount.desktop': ['kio/servicemenus/docmount.desktop'],
 }
 const emblemPlace = 'icons/hicolor/scalable/emblems'
-/** The Debian package installs it here for everybody: a second one would show a second menu. */
-const everybodys = '/usr/share'
+/** Data folder of the Debian package, for all users. If the extension is there, one more would show a second menu. */
+const sharedDataFolder = '/usr/share'
 
-/** `folder`: of a package, whose command is on the PATH. Default: the user's. Throws CommandError where it is installed for everybody. */
+/**
+ * `folder`: the data folder of a package that is being built, where docmount is on the PATH. Default: the user's own data folder.
+ * Throws CommandError if the extensions are installed for all users.
+ */
 export async function installDesktop(folder: string | undefined): Promise<void> {
   const [extension] = places['docmount.py'] ?? []
-  if (folder === undefined && existsSync(join(everybodys, extension ?? '')))
+  if (folder === undefined && existsSync(join(sharedDataFolder, extension ?? '')))
     throw new CommandError('the package of docmount has installed it for everybody')
   const program = folder === undefined ? [process.execPath, await realpath(process.argv[1] ?? '')] : undefined
   const base = folder ?? dataFolder()
@@ -30,7 +34,7 @@ export async function installDesktop(folder: string | undefined): Promise<void> 
     const text = withProgram(await readFile(new URL(name, source), 'utf8'), program)
     for (const target of targets) {
       await mkdir(dirname(join(base, target)), { recursive: true })
-      // Dolphin runs no service menu of a user that is not executable.
+      // Dolphin ignores a service menu in a user's folder unless the file is executable.
       await writeFile(join(base, target), text, { mode: name.endsWith('.desktop') ? 0o755 : 0o644 })
     }
   }
@@ -51,7 +55,7 @@ function dataFolder(): string {
   return xdgBase('data')
 }
 
-/** The desktop's session may not have docmount on its PATH. */
+/** Returns the extension with the command replaced by `program`: the desktop's session may not have docmount on its PATH. */
 function withProgram(text: string, program: readonly string[] | undefined): string {
   if (program === undefined) return text
   const quoted = program.map((word) => `"${word.replaceAll(/["`$\\]/g, '\\$&').replaceAll('%', '%%')}"`)

@@ -6,7 +6,7 @@ import type { JsonOption } from './output.ts'
 
 interface Dismissed {
   readonly names: number
-  /** Damaged files, as they are called now. */
+  /** Names of the damaged files, which were set aside. */
   readonly files: readonly string[]
 }
 

@@ -51,7 +51,7 @@ export interface RestoreOptions extends JsonOption {
   readonly to?: string
 }
 
-/** Throws CommandError if something is not back. */
+/** Restores to `to` (default: the same path) the version of time `at`. Throws CommandError if a document could not be restored. */
 export async function runRestore(path: string, { at, to, json }: RestoreOptions): Promise<void> {
   const { left } = await withJsonAnswer(json === true ? { json } : {}, async () => {
     const place = await findDrive(path)
@@ -62,18 +62,18 @@ export async function runRestore(path: string, { at, to, json }: RestoreOptions)
       )
     const request = { path: place.path, at: timeOf(at), to: target?.path }
     const answer = await askDrive(place.found, 'restore', request, { signal: interruptSignal() })
-    if (json !== true) tell(answer)
+    if (json !== true) printRestored(answer)
     return answer
   })
   if (left.length > 0) throw new CommandError(`${left.length} documents are not back`)
 }
 
-function tell({ restored, left }: RestoreAnswer): void {
+function printRestored({ restored, left }: RestoreAnswer): void {
   for (const { path, bytes } of restored) console.log(`${printable(path)} is back, ${formatBytes(bytes)}`)
   for (const { path, why } of left) console.error(`${printable(path)} is not back: ${printable(why)}`)
 }
 
-/** An ISO time. Throws UsageError for what is no time. */
+/** Returns the value of `--at` as an ISO time. Throws UsageError if it is not a time. */
 function timeOf(at: string | undefined): string | undefined {
   if (at === undefined) return undefined
   const time = new Date(at)

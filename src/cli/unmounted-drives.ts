@@ -1,4 +1,5 @@
-// Drives that are not mounted and could be: those that left something on this machine, and those of the config file.
+// Drives that are not mounted but can be: those with unsent changes on this machine, and those of the config file. For
+// `docmount mount --all` and the page of `docmount ui`.
 
 import { execFile } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
@@ -15,11 +16,11 @@ import { reportError } from './report-error.ts'
 import { describeLeft } from './status-text.ts'
 
 const run = promisify(execFile)
-/** A mount may have to take up much that was left. */
+/** Time limit of a mount, which may have to read many unsent changes from the journal. */
 const limitMs = 120_000
 
 interface Mountable extends UnmountedDrive {
-  /** Of `docmount`; undefined where nobody knows which drive it was. */
+  /** Arguments of `docmount` that mount it; undefined for a state folder without its `drive.json`. */
   readonly args: readonly string[] | undefined
 }
 
@@ -27,14 +28,17 @@ export async function unmounted(): Promise<readonly UnmountedDrive[]> {
   return (await mountable()).map(({ args: _args, ...drive }) => drive)
 }
 
-/** Mounts one of them, or a drive whose daemon is gone (`id`: its state folder). Resolves with a sentence. Throws CommandError. */
+/**
+ * Mounts the drive with this `Mountable.id`, or the one with this state folder whose daemon is gone. Resolves with a sentence.
+ * Throws CommandError.
+ */
 export async function mount(id: string): Promise<string> {
   const gone = (await findDrivesOfHome()).find(
     ({ record, isDaemonAlive }) => !isDaemonAlive && record.stateDir === id,
   )
   const args =
     gone === undefined
-      ? (await mountable()).find((each) => each.id === id)?.args
+      ? (await mountable()).find((drive) => drive.id === id)?.args
       : resumeArguments(gone.record)
   if (args === undefined) throw new CommandError('this drive is mounted by now, or nobody knows it any more')
   return mountBy(args)
@@ -59,7 +63,7 @@ async function mountBy(args: readonly string[]): Promise<string> {
   // Resolved, because under the name mount.docmount it would expect mount(8)'s arguments.
   const script = await realpath(process.argv[1] as string)
   try {
-    // As this command was started: with a key in the environment, too.
+    // The environment is inherited, since the key may be in it.
     const { stdout } = await run(process.execPath, [script, ...args], { cwd: '/', timeout: limitMs })
     return stdout.trim().split('\n')[0] ?? ''
   } catch (error) {

@@ -1,24 +1,26 @@
-// Bursts: many changes of one kind, one soon after another. The first are written down at once, all together as one line when it is
-// over, so that neither a kill loses an ordinary change nor 10,000 deletes push everything else out.
+// Bursts: many changes of one kind, each soon after the one before. The first 10 are written to the activity file at once, so that
+// a kill loses no ordinary change. One more line sums the burst up at its end, so that 10,000 deletes do not push out other lines.
 
 import type { Change } from '../fs/change.ts'
 import { folderOf, isAtOrUnder } from '../path.ts'
 
-/** A change, and when the drive heard of it (ISO time); with `count`, a burst. */
+/** One line of the activity file: a change, or, with `count`, the sum of a burst. */
 export interface Activity extends Change {
+  /** ISO time when the drive heard of the change; of a burst, of its last change. */
   readonly at: string
-  /** So many changes, all of them below `path`. */
+  /** Number of changes in the burst, all of them below `path`. */
   readonly count?: number
-  /** ISO time of the first of them. */
+  /** ISO time of the burst's first change. */
   readonly since?: string
 }
 
 type Sum = Activity & { readonly count: number; readonly since: string }
 
-/** So many changes are no burst yet. */
+/** Most changes that get a line each: with more, it is a burst. */
 const linesEach = 10
-/** It is over after so long without a change of its kind, or as long a time altogether. */
+/** A burst is over after this time without a change of its kind. */
 const quietMs = 2_000
+/** Longest burst; later changes begin another. */
 const longestMs = 60_000
 
 interface Burst {
@@ -29,7 +31,7 @@ interface Burst {
 
 export interface ActivityBurstsOptions {
   readonly write: (activity: Activity) => void
-  /** Told of each burst when it is over. */
+  /** Called with the sum of each burst when it is over. */
   readonly onBurst: (sum: Sum) => void
 }
 
@@ -73,9 +75,9 @@ export class ActivityBursts {
   }
 }
 
-/** The changes, without those that a later burst counts. */
+/** Returns the lines without the single changes that the sum of a burst counts, too. */
 export function withoutCounted(all: readonly Activity[]): Activity[] {
-  const sums = all.filter((each): each is Sum => each.count !== undefined)
+  const sums = all.filter((activity): activity is Sum => activity.count !== undefined)
   return all.filter(
     ({ kind, at, count }) =>
       count !== undefined || !sums.some((sum) => sum.kind === kind && sum.since <= at && at <= sum.at),
@@ -102,8 +104,9 @@ function joined(sum: Sum, next: Sum): Sum {
   }
 }
 
-function sharedFolder(one: string, other: string): string {
-  let folder = one
-  while (!isAtOrUnder(other, folder)) folder = folderOf(folder)
+/** Returns the innermost folder that both folders are at or below. */
+function sharedFolder(first: string, second: string): string {
+  let folder = first
+  while (!isAtOrUnder(second, folder)) folder = folderOf(folder)
   return folder
 }

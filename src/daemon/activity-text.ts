@@ -26,7 +26,10 @@ export function activityText({ kind, path, from, bytes, reason, copy, count }: A
   }
 }
 
-/** For a notification. Undefined for a burst that is told otherwise, or is no news. */
+/**
+ * Returns the text of a desktop notification about a burst. Undefined for refusals and conflicts, which have notices of their own
+ * (fs/notice.ts), and for changes of other clients.
+ */
 export function burstSentence({ kind, path, from, count }: Activity): string | undefined {
   switch (kind) {
     case 'sent':

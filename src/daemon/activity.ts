@@ -1,4 +1,5 @@
-// A drive's activity: a line for each change, in a file that outlasts the drive. Bounded as a log is; read without the daemon.
+// A drive's activity: a JSON line for each change, in a file that stays when the drive ends and is read without the daemon. Like a
+// log it rotates, so that its size is bounded.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,13 +8,13 @@ import { type Activity, ActivityBursts, type ActivityBurstsOptions } from './act
 import { LogFile } from './log-file.ts'
 import { xdgFolder } from './xdg.ts'
 
-/** The latest changes, of those that are kept. */
+/** Most changes that the command line and the page show: the latest. */
 export const mostChanges = 1_000
 
-/** As many changes in each of two files, unless their paths are long. */
+/** Size of each of the two files: room for `mostChanges` lines, unless the paths are long. */
 const limitBytes = 256 * 1024
 
-/** The file of the drive with this id (`MountPlan.id`); older changes are in `FILE.1`. */
+/** Returns the file of the drive with this id (`MountPlan.id`); older changes are in `FILE.1`. */
 export function activityFile(id: string): string {
   return join(xdgFolder('state'), 'activity', `${id}.jsonl`)
 }
@@ -60,7 +61,7 @@ export class ActivityWriter {
   }
 }
 
-/** Undefined for a line that was cut off. */
+/** Returns undefined for an incomplete line, as a kill leaves it. */
 export function parseActivity(line: string): Activity | undefined {
   try {
     return JSON.parse(line) as Activity

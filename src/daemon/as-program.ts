@@ -1,4 +1,5 @@
-// Changes that the daemon itself makes for a person, by the calls of a program.
+// Changes that the daemon itself makes at a user's request (`docmount resolve`), by the same file-system calls that a program would
+// make, so that the same rules hold.
 
 import type { FileSystem } from '../fs/contract.ts'
 import type { Notifier } from '../fs/operations.ts'
@@ -7,11 +8,11 @@ import { PathWalk } from '../webdav/path-walk.ts'
 
 export interface AsProgramParts {
   readonly fileSystem: FileSystem
-  /** Of the kernel's door. */
+  /** Tells the kernel of changes that did not come through its door. */
   readonly notifier: Notifier
 }
 
-/** Resolves when the kernel has heard of what `work` changed: no program finds a stale name. */
+/** Runs `work`, and resolves when the kernel has dropped cached names that `work` changed: no program finds a stale name. */
 export async function asProgram<T>(
   { fileSystem, notifier }: AsProgramParts,
   work: (walk: PathWalk) => Promise<T>,

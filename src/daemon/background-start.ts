@@ -99,14 +99,14 @@ function readNews(child: ChildProcess, logFile: string, limitMs: number): Promis
 
 /** Sends the message to the waiting command, if there is one that still runs. */
 export function notifyStarter(news: StartNews): Promise<void> {
-  return new Promise((told) => {
+  return new Promise((done) => {
     if (process.send === undefined || !process.connected) {
-      told()
+      done()
       return
     }
     process.send(news, () => {
       if (process.connected) process.disconnect()
-      told()
+      done()
     })
   })
 }

@@ -62,7 +62,7 @@ function describeSocketError(error: Error, signal: AbortSignal | undefined): Err
   const { code } = error as NodeJS.ErrnoException
   if (signal?.aborted === true) {
     const reason: unknown = signal.reason
-    // A reason that somebody gave; timeouts and plain aborts are DOMExceptions.
+    // The caller's own reason is passed on; timeouts and plain aborts are DOMExceptions.
     if (reason instanceof Error && !(reason instanceof DOMException)) return reason
     return new DaemonError('it took too long', { cause: error })
   }

@@ -78,7 +78,7 @@ export interface ControlCommands {
   refresh: { input: { path: string }; progress: never; answer: Record<string, never> }
   resolve: { input: { path: string; keep: Keep }; progress: never; answer: Resolved }
   dismissNames: { input: { path: string }; progress: never; answer: { names: number } }
-  /** `files`: those that were set aside, as they are called now. */
+  /** `files`: names of the damaged files, which were set aside. */
   dismissDamage: { input: Record<string, never>; progress: never; answer: { files: readonly string[] } }
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
   pause: { input: Record<string, never>; progress: never; answer: Record<string, never> }
@@ -97,7 +97,7 @@ export interface ControlCommands {
   tables: { input: Record<string, never>; progress: never; answer: TablesAnswer }
   former: { input: { path: string }; progress: never; answer: { former: readonly Former[] } }
   restore: { input: RestoreRequest; progress: never; answer: RestoreAnswer }
-  /** `bytes`: room that it gave back on the disk. */
+  /** `bytes`: disk space that became free. */
   emptyUndo: { input: Record<string, never>; progress: never; answer: { bytes: number } }
   recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
   recoverLost: {

@@ -55,7 +55,7 @@ export async function startControlServer(
   let listener = await listen(socketPath, answer, log)
   return {
     async listenAgain() {
-      // The old one first, since closing removes the file of its name. Its pending commands are still answered.
+      // The old listener is closed first, since closing removes the socket file. Its pending commands are still answered.
       void listener.close()
       listener = await listen(socketPath, answer, log)
     },
@@ -135,7 +135,7 @@ async function readRequest(socket: Socket, handlers: ControlHandlers): Promise<C
   const lines = createInterface({ input: socket })
   const line = await new Promise<string>((received, failed) => {
     lines.once('line', received)
-    // It passes on errors of the socket, also after the line: without a listener they would end the daemon.
+    // `createInterface` emits errors of the socket again, also after the line: without a listener they would end the daemon.
     lines.on('error', failed)
     lines.once('close', () => failed(new DaemonError('the request ended before its line did')))
     socket.on('data', (chunk: Buffer) => {

@@ -1,9 +1,9 @@
 // An error of the mount session, or of reaching it, with a message for the user at the command line.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 
 /** One line that says what to do. `isTemporary`: the same command may succeed later with nothing changed. */
-export class DaemonError extends ToldError {
+export class DaemonError extends ExpectedError {
   override readonly name = 'DaemonError'
   override readonly isTemporary: boolean
 

@@ -14,11 +14,14 @@ const gatherMs = 2_000
 const comeInBursts: ReadonlySet<Notice['kind']> = new Set([
   'conflict', 'damaged', 'lost', 'refused', 'unkept', 'unsupported',
 ]) // prettier-ignore
+/** Timeout of `notify-send`. */
 const limitMs = 5_000
 
 export type Send = (title: string, body: string) => void
 
+/** A time in which notices of one kind are only counted. */
 interface Pause {
+  /** Notices not shown yet. */
   count: number
   latest: Notice
 }

@@ -6,7 +6,7 @@ export function namesDismissed(count: number): string {
   return `${count === 1 ? '1 refused name is' : `${count} refused names are`} listed no longer`
 }
 
-/** `files`: those that were set aside, as they are called now. */
+/** `files`: names of the damaged files, which were set aside. */
 export function damageDismissed(files: readonly string[]): string {
   const kept = files.length === 0 ? '' : `; kept as ${files.map(printable).join(', ')}`
   return `Damage found so far is listed no longer${kept}`

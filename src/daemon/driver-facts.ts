@@ -15,11 +15,12 @@ export async function chooseDriver(
   { isDescriptorPassed }: Pick<DriverFacts, 'isDescriptorPassed'>,
 ): Promise<DriverChoice> {
   const facts = await gatherDriverFacts({ isDescriptorPassed })
-  const isKernels = requested === 'kernel' || (requested === 'auto' && judgeKernelDriver(facts).isPossible)
-  return selectDriver(requested, isKernels ? facts : { ...facts, fuseNative: await tryFuseNative() })
+  const isKernelDriver =
+    requested === 'kernel' || (requested === 'auto' && judgeKernelDriver(facts).isPossible)
+  return selectDriver(requested, isKernelDriver ? facts : { ...facts, fuseNative: await tryFuseNative() })
 }
 
-/** Resolves with all facts but `fuseNative`, which `tryFuseNative` tells. */
+/** Resolves with all facts but `fuseNative`, which `tryFuseNative` finds out at the cost of a child process. */
 export async function gatherDriverFacts({
   isDescriptorPassed,
 }: Pick<DriverFacts, 'isDescriptorPassed'>): Promise<DriverFacts> {

@@ -1,5 +1,5 @@
-// Daemons that are in the way of a new mount. One whose drive is live refuses it. One that outlives its mount (unmounted by
-// another program, it goes on sending) is asked to stop, and the new one continues from the journal.
+// Earlier daemons that are in the way of a new mount. If the earlier drive is live, the new mount is refused. If its mount is gone
+// (another program unmounted it) and its daemon still sends, that is asked to stop, and the new one continues from the journal.
 
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
@@ -11,6 +11,7 @@ import type { MountPlan } from './mount-plan.ts'
 import { isAlive, type MountRecord, removeMountRecord } from './mount-record.ts'
 import { readOwnRecords, readRecordsOfOtherHomes } from './own-records.ts'
 
+/** Time that an earlier daemon gets to end. */
 const goneWithinMs = 10_000
 
 /** Resolves with the record of the planned drive if it is live already. */
@@ -39,7 +40,7 @@ export async function refuseSecond(plan: MountPlan): Promise<void> {
   if (live !== undefined) throw new DaemonError(`${describeLiveDrive(live)} (process ${live.pid})`)
 }
 
-/** Returns the sentence for that error. */
+/** Returns a sentence that says where the drive is live. */
 export function describeLiveDrive({ project, driver, mountpoint }: MountRecord): string {
   return `${project} is ${driver === 'webdav' ? 'served' : 'mounted'} at ${mountpoint} already`
 }

@@ -1,4 +1,4 @@
-// The service's root for a base URL without the `/api` it ends in (interface, "Conventions").
+// The service's root ends in `/api` (interface, "Conventions"). For a base URL given without it, this finds out if adding it helps.
 
 import { createClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'

@@ -18,7 +18,7 @@ export interface KernelDoorOptions {
   /** Creates a missing mountpoint. */
   readonly makeMountpoint: boolean
   readonly allowOther: boolean
-  /** Tells states as extended attributes. */
+  /** Shows the states of documents as extended attributes (`user.docmount.*`). */
   readonly hasAttributes: boolean
   readonly readOnly: boolean
   /** Lets programs that watch a folder hear of other clients' changes. */
@@ -26,7 +26,7 @@ export interface KernelDoorOptions {
   readonly log: Log
 }
 
-/** Adds to `undo` what a failed start must undo. Throws DaemonError or MountError if the drive cannot be mounted. */
+/** Adds to `undo` the steps that a failed start must take back. Throws DaemonError or MountError if the drive cannot be mounted. */
 export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoStart[]): Promise<SessionDoor> {
   const { plan, readOnly, allowOther, log } = options
   const { mountpoint, descriptor, runtimeDir } = plan
@@ -50,7 +50,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
     name: choice.driver,
     why: choice.why,
     async open(fileSystem) {
-      // The kernel makes nothing happen in a mount that is read-only.
+      // Live folders need calls that change files, which the kernel refuses in a read-only mount.
       const live = options.liveFolders && !readOnly ? new LiveFolders(fileSystem, log) : undefined
       const mounted = await driver.mount(live?.operations ?? fileSystem, {
         mountpoint: isDescriptorPassed ? `/dev/fd/${descriptor}` : mountpoint,
@@ -60,7 +60,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
         attributes: options.hasAttributes ? fileSystem : undefined,
         log,
       })
-      // It uses a descriptor, since the path leads to the drive now.
+      // It works by a descriptor of the covered folder, since the path leads to the drive now.
       await closeMountpoint()
       return { mounted: live?.attend(mounted) ?? mounted }
     },

@@ -34,7 +34,7 @@ export interface LeftFolder extends StateFolder {
 
 const nothing: LeftBehind = { unsent: [], localOnly: [], lost: [], damaged: [], problem: undefined }
 
-/** Never throws: see `problem`. */
+/** Resolves with the content that the folder still holds. Never throws: see `problem`. */
 export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
   const names = namesIn(stateDir, systemDisk)
   if (!['journal.db', 'lost+found', 'spool'].some((name) => names.includes(name))) return nothing
@@ -67,8 +67,8 @@ function rowsOf(journal: JournalContent, spoolDir: string): Pick<LeftBehind, 'un
     unsent: journal.intentions.map((intention) => unsentOf(intention, facts)),
     localOnly: journal.scratch.flatMap(({ path, spool }) => {
       // Files that programs make for themselves (lock files) are of no interest, and the trash is not to be sent.
-      const isDropping = isOwnName(basename(path)) || isInTrash(path)
-      const bytes = spool === undefined || isDropping ? 0 : (sizeOf(spool) ?? 0)
+      const isIgnored = isOwnName(basename(path)) || isInTrash(path)
+      const bytes = spool === undefined || isIgnored ? 0 : (sizeOf(spool) ?? 0)
       return bytes === 0 ? [] : [{ path, bytes, why: reasonLeft(basename(path)) }]
     }),
   }

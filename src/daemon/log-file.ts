@@ -9,6 +9,7 @@ const checkIntervalMs = 1_000
 export class LogFile {
   readonly path: string
   readonly #limitBytes: number
+  /** Number of older files. */
   readonly #keep: number
   #fd: number
   #sizeBytes: number

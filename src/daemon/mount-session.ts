@@ -19,19 +19,19 @@ export interface SessionParts {
   readonly fileSystem: FileSystem
   readonly mounted: Mounted
   readonly log: Log
-  /** Notifies the user of what happens unasked. */
+  /** Shows a notice on the desktop. */
   readonly tell?: ((notice: Notice) => void) | undefined
   /** Limits the bytes per second, each way; 0 = none. */
   readonly limit?: ((bytesPerSecond: number) => void) | undefined
-  /** The limit of the start. */
+  /** The limit at the start of the mount. */
   readonly bytesPerSecond?: number | undefined
-  /** Removes record and socket, by which others find the session; called once, before `finished` resolves. */
+  /** Removes record and socket, by which commands find the session; called once, before `finished` resolves. */
   readonly withdraw: () => Promise<void>
 }
 
 export interface SessionEnd {
   readonly reason: CloseReason
-  /** False if it was unmounted from outside. */
+  /** True if `stop` ended it; false if the mount was ended from outside, for example by umount(8). */
   readonly isAsked: boolean
   /** Changes that stay in the journal. */
   readonly unsent: readonly Unsent[]
@@ -206,7 +206,7 @@ export class MountSession {
     return { unsent, isDetached: false }
   }
 
-  /** The kernel ends the connection of an unused mount at once. */
+  /** Resolves with false if programs still use the mount: the kernel ends the connection of an unused one at once. */
   #isUnmounted(): Promise<boolean> {
     return isOverWithin(unmountedWithinMs, this.#mounted.closed)
   }

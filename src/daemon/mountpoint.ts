@@ -48,7 +48,7 @@ const openMode = 0o700
 
 /**
  * Makes a mountpoint writable for mounting. Resolves with a function that makes it read-only again, by a descriptor, since the
- * path leads to the drive then. Only for folders that docmount created, now (`isMade`) or earlier.
+ * path leads to the drive then. Does nothing for folders that docmount did not create, now (`isMade`) or earlier.
  */
 export async function openMountpoint(mountpoint: string, isMade: boolean): Promise<() => Promise<void>> {
   const folder = await open(mountpoint, constants.O_RDONLY | constants.O_DIRECTORY)

@@ -1,5 +1,6 @@
-// The end of a conflict, by the calls of a program that deletes or renames: a kill at any moment leaves both versions, or what was
-// asked for. Which document a copy belongs to is in its row while the conflict is open, and in its name for ever.
+// `docmount resolve`: ends a conflict by deleting the copy of the other version, or renaming it over the document, as a program
+// would. So a kill at any moment leaves both versions, or the result. The document of a copy is found in the list of open
+// conflicts, later by the copy's name.
 
 import { originalName } from '../content/commit/conflict.ts'
 import type { ConflictCopy } from '../fs/status.ts'
@@ -9,21 +10,21 @@ import { asProgram, type AsProgramParts } from './as-program.ts'
 import { DaemonError } from './daemon-error.ts'
 
 /**
- * - `mine`: the copy of the other version is deleted.
- * - `theirs`: that takes the place of the document.
- * - `both`: both stay, and the conflict is over.
+ * - `mine`: the copy, which is the other version, is deleted.
+ * - `theirs`: the copy replaces the document.
+ * - `both`: both stay, and the conflict is listed no longer.
  */
 export type Keep = 'mine' | 'theirs' | 'both'
 
 export interface Resolved {
-  /** In the project. */
+  /** Absolute path in the project. */
   readonly document: string
   readonly copies: readonly string[]
 }
 
 /**
- * `path`: a document, for all its copies, or one copy. Throws DaemonError where there is no conflict, or `theirs` may be one of
- * several; and what the calls throw.
+ * `path`: a document, which means all its copies, or one copy. Throws DaemonError if there is no conflict, or if `theirs` is asked
+ * for and there are several copies; and ErrnoError if the delete or rename fails.
  */
 export async function resolveConflict(parts: AsProgramParts, path: string, keep: Keep): Promise<Resolved> {
   const { fileSystem } = parts
@@ -33,7 +34,7 @@ export async function resolveConflict(parts: AsProgramParts, path: string, keep:
     throw new DaemonError(`${path} has several conflict copies; name the one to keep: ${copies.join(', ')}`)
   await asProgram(parts, async (walk) => {
     for (const copy of copies) {
-      if (keep !== 'both') await end(walk, copy, keep === 'theirs' ? document : undefined)
+      if (keep !== 'both') await removeCopy(walk, copy, keep === 'theirs' ? document : undefined)
       fileSystem.conflictResolved(copy)
     }
   })
@@ -43,7 +44,7 @@ export async function resolveConflict(parts: AsProgramParts, path: string, keep:
 function conflictAt(open: readonly ConflictCopy[], path: string): Resolved {
   const row = open.find(({ copy }) => copy === path)
   if (row !== undefined) return { document: row.path, copies: [path] }
-  const copies = open.flatMap((each) => (each.path === path ? [each.copy] : []))
+  const copies = open.flatMap((conflict) => (conflict.path === path ? [conflict.copy] : []))
   if (copies.length > 0) return { document: path, copies }
   const name = originalName(nameOf(path))
   if (name === undefined)
@@ -51,8 +52,8 @@ function conflictAt(open: readonly ConflictCopy[], path: string): Resolved {
   return { document: pathBelow(folderOf(path), name), copies: [path] }
 }
 
-/** Renames the copy to the document; without one, deletes the copy. */
-async function end(walk: PathWalk, copy: string, document: string | undefined): Promise<void> {
+/** Renames the copy over the document if one is given; otherwise deletes the copy. */
+async function removeCopy(walk: PathWalk, copy: string, document: string | undefined): Promise<void> {
   const { operations, changeCaller } = walk
   if ((await walk.find(namesOf(copy))) === undefined) throw new DaemonError(`${copy} is not there any more`)
   const from = await walk.placeOf(namesOf(copy))

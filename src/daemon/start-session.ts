@@ -53,7 +53,7 @@ export interface StartSessionOptions {
   readonly allowOther: boolean
   /** Lets programs that watch a folder of the mount hear of other clients' changes. */
   readonly liveFolders: boolean
-  /** Tells the states of documents as extended attributes. */
+  /** Shows the states of documents as extended attributes. */
   readonly hasAttributes: boolean
   readonly fileSystem: Omit<
     FileSystemOptions,

@@ -55,11 +55,12 @@ export async function prepareWebdavAlone(options: WebdavDoorOptions): Promise<Se
   }
 }
 
-/** Returns a door of both, which end together. The kernel is notified of a change through WebDAV before its client is answered. */
+/** Returns a door of both, which end together. The kernel is notified of a change through WebDAV before the client is answered. */
 export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): SessionDoor {
   return {
     ...kernel,
     async open(fileSystem) {
+      // WebDAV is served before the kernel's mount exists: this passes each call to the mount's notifier once there is one.
       let notifier = silentNotifier
       const late: Notifier = {
         attributesChanged: (ino) => notifier.attributesChanged(ino),
@@ -115,7 +116,7 @@ async function serve(
   return { server, address: { url: server.url, user, passwordFile } }
 }
 
-/** Returns the server as a mount. It never ends unless it is unmounted; `lazy` cuts off requests under way. */
+/** Returns the server in the form of a mount, which ends only when it is unmounted; `lazy` cuts off requests under way. */
 function asMounted(server: WebdavServer): Mounted {
   let tell: (reason: CloseReason) => void = () => {}
   const closed = new Promise<CloseReason>((resolve) => {

@@ -1,7 +1,7 @@
 // A driver is a door to the kernel: it turns kernel requests into calls of `Operations` and errors into errnos.
 // It decides nothing else. Its options are fields of `MountOptions`, never libfuse's option strings.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 import type { Log } from '../log.ts'
 import type { Notifier, Operations } from '../fs/operations.ts'
 import type { MountLine } from './mountinfo.ts'
@@ -22,10 +22,10 @@ export interface DriverCapabilities {
   readonly attributes: boolean
 }
 
-/** Attributes that the drive itself has (xattr). */
+/** Extended attributes (xattr) by which the drive shows states and takes commands. */
 export interface ExtendedAttributes {
   attribute(ino: number, name: string): { readonly value: string } | { readonly errno: string }
-  /** `value` undefined removes it. Rejects with the errno. */
+  /** Sets the attribute; removes it if `value` is undefined. Rejects with an ErrnoError. */
   setAttribute(
     ino: number,
     name: string,
@@ -39,7 +39,7 @@ export interface MountOptions {
   readonly source: string
   readonly readOnly: boolean
   readonly allowOther: boolean
-  /** Absent: there are none, and the kernel asks for none. */
+  /** Absent: the drive has no extended attributes, and the kernel does not ask for any. */
   readonly attributes?: ExtendedAttributes | undefined
   readonly log: Log
 }
@@ -48,7 +48,7 @@ export type CloseReason = 'unmounted' | 'failed'
 
 export interface Mounted {
   readonly notifier: Notifier
-  /** Its line in the kernel's list of mounts; undefined for a mount of a driver without caller ids, and where it is not known. */
+  /** The mount's line in /proc/self/mountinfo; undefined if it is not known, and for fuse-native. */
   readonly line?: MountLine | undefined
   /** Resolves once, when the kernel has ended the connection: our unmount, somebody else's, or a failure. */
   readonly closed: Promise<CloseReason>
@@ -64,7 +64,7 @@ export interface Driver {
 }
 
 /** A failure to mount or unmount; the message is one line that says what to do. `code` is the errno's name. */
-export class MountError extends ToldError {
+export class MountError extends ExpectedError {
   override readonly name = 'MountError'
   readonly code: string
 

@@ -1,12 +1,12 @@
 // The type of a row, the errors of row files, and the conversion of cells below a header line to rows.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 
 /** Column name → value. Empty cells are null. Values of CSV are text, of XLSX text, numbers and booleans, of JSON any. */
 export type Row = Readonly<Record<string, unknown>>
 
 /** The file cannot be read into rows. The message is one line, without the file's name. */
-export class RowsError extends ToldError {
+export class RowsError extends ExpectedError {
   override readonly name = 'RowsError'
 }
 

@@ -1,4 +1,4 @@
-// The HTTP side of the service: what is registered where, in which order, and how errors look.
+// The HTTP server of the service: registers hooks, parsers and routes in the right order, and formats errors.
 
 import Fastify, {
   type FastifyError,
@@ -38,19 +38,19 @@ import { ServiceError } from './service-error.ts'
 import { isReferenceViolation } from './store/transact.ts'
 import { registerTables } from './tables/routes.ts'
 
-/** A connection on which nothing moves for so long is given up; reconciliation answers late, but not that late. */
+/** A connection is closed after this time without any byte. A reconciliation may be silent long, but not that long. */
 const silenceMs = 10 * 60_000
 
-/** Until then a connection holds nothing but its place. */
+/** Time limit of the TLS handshake. */
 const handshakeMs = 30_000
 
-/** Everything under `/api`, ready to listen. */
+/** Resolves with the server, ready to listen. `extend` is called before the routes are added. */
 export async function createApp(
   context: ServiceContext,
   extend?: ServiceOptions['extend'],
 ): Promise<FastifyInstance> {
   const app = Fastify({
-    // Fastify's types make TLS a type of its own; nothing here differs.
+    // Cast, because Fastify has another type for a server with TLS; it is used in the same way here.
     ...(context.edge.certificate === undefined
       ? { http: leaveHostToUs }
       : ({
@@ -70,7 +70,7 @@ export async function createApp(
   observeRequests(app, context)
   context.metrics?.watch(app.server)
   app.addHook('onRequest', (_request, reply, done) => {
-    // Answers hold presigned links: they are for whoever asked, now.
+    // Responses contain presigned links, which are for this client only and expire: they must not be cached.
     void reply.headers({
       'cache-control': 'private, no-store',
       'x-content-type-options': 'nosniff',
@@ -111,7 +111,10 @@ export async function createApp(
   return app
 }
 
-/** Some clients put a content type on a DELETE: no body is then no error. Routes that need one say so in their schema. */
+/**
+ * Adds the JSON parser. An empty body is allowed, because some clients send a content type with DELETE; routes that need a body
+ * require it in their schema.
+ */
 function acceptJson(app: FastifyInstance, limits: Limits): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
@@ -133,7 +136,7 @@ function acceptJson(app: FastifyInstance, limits: Limits): void {
       done(new ServiceError(400, `the number ${inexact} would not be kept as it is: send it as text`))
       return
     }
-    // The same error for what is no JSON and for names that would change what objects are.
+    // Fastify's parser fails for invalid JSON, and for names that would change the prototype of objects.
     void parse(request, text, (error, value) => {
       if (error !== null) {
         done(
@@ -151,7 +154,7 @@ function acceptJson(app: FastifyInstance, limits: Limits): void {
   })
 }
 
-/** Without the query: a link's signature is in it. */
+/** Returns the path without the query, which may contain the signature of a link. */
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? ''
 }

@@ -19,14 +19,17 @@ declare module 'fastify' {
     projects: readonly ProjectRow[]
     /** The folder of those projects that the key opens, and its access (`read` or `write`). */
     scope: KeyScope
-    /** Names the key without giving it away. */
+    /** Id of the key for logs, from which the key cannot be computed. */
     keyId: string | undefined
     /** Throws ServiceError 401 if the key was revoked or has expired since: a body may take long to arrive. */
     checkKey: () => Promise<void>
   }
 }
 
-/** A hook that throws ServiceError 401 unless the key is valid and opens the project the URL names, 403 where it may only read. */
+/**
+ * Returns a hook that throws ServiceError 401 unless the key is valid and gives access to the project in the URL, and 403 if the
+ * key does not permit the request. It sets the fields above.
+ */
 export function authenticate(
   context: ServiceContext,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
@@ -59,7 +62,7 @@ export function authenticate(
   }
 }
 
-/** A hook that checks the key again when the body has arrived, which may be long after the first check. Throws ServiceError 401. */
+/** Hook that checks the key again when the body has arrived, which may be long after the first check. Throws ServiceError 401. */
 export async function checkKeyAgain(request: FastifyRequest): Promise<void> {
   if (request.body !== undefined && request.body !== null) await request.checkKey()
 }
@@ -76,7 +79,7 @@ async function openedBy(context: ServiceContext, keyHash: string): Promise<Opene
 // The interface names no status for a key of another project; 401 is its status for wrong keys. A project that does not exist
 // gets the same answer, so that the owner of a key cannot find out the names of other projects.
 function projectOf(opened: readonly ProjectRow[], name: string): ProjectRow {
-  const project = opened.find((each) => each.name === name)
+  const project = opened.find((candidate) => candidate.name === name)
   if (project === undefined) throw new ServiceError(401, 'the API key opens no project of this name')
   return project
 }
@@ -87,8 +90,10 @@ export function checkScope({ path: opened }: KeyScope, path: string): void {
   throw new ServiceError(403, `the API key opens ${opened} only`)
 }
 
-/** For a folder above the one that the key opens: the name of the only child that leads there, existing or not; all other
- * children stay hidden from the key. Undefined for any other folder. */
+/**
+ * For a folder above the one that the key gives access to: returns the name of the child that leads there, whether it exists or
+ * not; all other children are hidden from the key. Undefined for any other folder.
+ */
 export function onlyWayTo({ path: opened }: KeyScope, folder: string): string | undefined {
   const above = folder === '/' ? '/' : `${folder}/`
   return opened === '/' || !opened.startsWith(above) ? undefined : opened.slice(above.length).split('/')[0]

@@ -1,4 +1,4 @@
-// The context that every route of the service is given: one object, made once at start.
+// The parts of a running service, made once at its start and passed to every route.
 
 import type { Log } from '../log.ts'
 import type { BackupSchedule } from './backup/schedule.ts'
@@ -22,36 +22,37 @@ export interface ServiceContext {
   readonly store: Store
   /** Changes of nodes go through here, many to a commit. */
   readonly commits: Commits
-  /** False where the files of the store are not where they were. */
+  /** False if the database's files were moved or removed while the service runs. */
   readonly isInPlace: () => boolean
-  /** Looks up what a key opens, and keeps the answer for a moment. */
+  /** Looks up the projects and rights of a key, and caches the result for a moment. */
   readonly keys: OpenedKeys
-  /** Notes when keys were used. */
+  /** Records when keys were last used. */
   readonly keyUse: KeyUse
-  /** Clears what was below deleted folders. */
+  /** Removes, in the background, everything that was below deleted folders. */
   readonly detachedTrees: DetachedTrees
-  /** Asked after every deletion. */
+  /** Shrinks the database; notified after every deletion. */
   readonly tidying: Tidying
-  /** Threads that parse and match. */
+  /** Processes that parse documents and match rows for reconciliations. */
   readonly matching: Matching
-  /** Undefined where the service makes none of itself. */
+  /** Undefined if no scheduled backups are configured. */
   readonly backups: BackupSchedule | undefined
-  /** The bytes, by content hash. */
+  /** The bytes of documents, by their SHA-256. */
   readonly blobs: Contents
   /** Makes and checks presigned downloads. */
   readonly signer: Signer
   readonly edge: Edge
   readonly limits: Limits
-  /** How often keys and addresses come. */
+  /** Request rates of keys and addresses, for throttling. */
   readonly rates: RequestRates
-  /** Counts who is being answered, and ends it. */
+  /** Counts requests under way, and ends them when the service stops. */
   readonly drain: Drain
-  /** Undefined unless somebody listens. */
+  /** Undefined unless metrics are enabled. */
   readonly metrics: Metrics | undefined
-  /** A line per answered request, and one per change. */
+  /** A line per answered request. */
   readonly access: Log
+  /** A line per change. */
   readonly audit: Log
-  /** Which addresses `uri` uploads may reach, how much and how long. */
+  /** Addresses that `uri` uploads may be fetched from, and limits of their size and time. */
   readonly uriPolicy: UriPolicy
   /** Milliseconds since the epoch, by the store's clock. */
   readonly now: () => number

@@ -1,4 +1,4 @@
-// How the service is started: the shape that the command and programs that embed it rely on.
+// The interface for starting the service, used by the command line and by programs that embed it.
 
 import type { FastifyInstance } from 'fastify'
 import type { Log } from '../log.ts'
@@ -12,51 +12,51 @@ import type { PostgresAddress } from './store/postgres/address.ts'
 
 export interface ServiceOptions {
   /**
-   * Everything durable lives here: database, blobs, signing secret. Locked: one service per folder. With `database` it holds
-   * larger contents only, and is shared by all nodes; absent where those are in a bucket.
+   * Folder of everything durable: database, blobs, signing secret. It is locked: one service per folder. With `database` it has
+   * the larger contents only, and is shared by all nodes; absent if those are in a bucket.
    */
   readonly dataDir?: string
-  /** PostgreSQL, shared by all nodes; a database of its own in `dataDir` where absent. */
+  /** PostgreSQL, shared by all nodes. Absent: an embedded database in `dataDir`. */
   readonly database?: PostgresAddress
-  /** With `database`: S3, for contents above 32 KiB; `dataDir` where absent. */
+  /** With `database`: S3 bucket for contents above 32 KiB. Absent: they are in `dataDir`. */
   readonly blobs?: S3Address
-  /** Without `database`: backups of itself. */
+  /** Without `database`: scheduled backups. */
   readonly backups?: BackupPlan
-  /** With `database`: how long content that nothing refers to is kept, in milliseconds; a day where absent. */
+  /** With `database`: milliseconds that content without a reference is kept. Default: a day. */
   readonly graceMs?: number
   readonly host?: string
   /** 0 = any free port. */
   readonly port?: number
-  /** Made at start where missing, each with a fresh key. */
+  /** Projects that are made at start if they are missing, each with a new key. */
   readonly projects?: readonly string[]
-  /** A project that is made gets a first key, which `Service.projects` tells. Default: true. */
+  /** False: projects made at start get no key. Default: true; the keys are in `Service.projects`. */
   readonly makesKeys?: boolean
   readonly log?: Log
-  /** A line per answered request; `log` where absent. */
+  /** A line per answered request. Default: `log`. */
   readonly accessLog?: Log
-  /** A line per change; `log` where absent. */
+  /** A line per change. Default: `log`. */
   readonly auditLog?: Log
-  /** Where Prometheus may ask; nobody listens and nothing is counted where absent. Port 0 = any free one. */
+  /** Address for Prometheus; port 0: any free one. Absent: no metrics. */
   readonly metrics?: MetricsAddress
   /** Certificate and key, PEM: the service then speaks TLS only. */
   readonly tls?: TlsFiles
-  /** How long requests under way may take to end when the service closes, in milliseconds; 1,000 where absent. */
+  /** Milliseconds that requests under way may take when the service closes. Default: 1,000. */
   readonly drainMs?: number
   /** Lifetime of presigned URLs in milliseconds; 15 minutes (interface, "Limits") unless a test says otherwise. */
   readonly urlLifetimeMs?: number
-  /** The beginning of presigned links: `https://documents.example`. Where absent, the address that was connected to. */
+  /** Origin of presigned links: `https://documents.example`. Default: the address that the client connected to. */
   readonly publicUrl?: string
-  /** Proxies (addresses or CIDR) whose X-Forwarded-For, -Proto and -Host are believed; none where absent. */
+  /** Proxies (addresses or CIDR) whose X-Forwarded-For, -Proto and -Host are trusted. Default: none. */
   readonly trustProxy?: readonly string[]
-  /** Those that differ from `defaultLimits`; 0 is no limit. */
+  /** Limits that differ from `defaultLimits`; 0 means no limit. */
   readonly limits?: Partial<Limits>
-  /** Lets `uri` uploads fetch private addresses; from the service's own, nothing is fetched but its links. */
+  /** Lets `uri` uploads be fetched from private addresses. From the service itself only its own links are ever fetched. */
   readonly allowPrivateUris?: boolean
-  /** Given the HTTP side before the routes are added: its hooks run for every request, before authentication. */
+  /** Called with the HTTP server before the routes are added; hooks added here run for every request, before authentication. */
   readonly extend?: (app: FastifyInstance) => void
 }
 
-/** A project as announced at start; `apiKey` only where one was just made. */
+/** A project of `ServiceOptions.projects`; `apiKey` is defined only if the project was made at this start. */
 export interface AnnouncedProject {
   readonly name: string
   readonly apiKey: string | undefined
@@ -67,12 +67,12 @@ export interface Service {
   readonly baseUrl: string
   readonly port: number
   readonly projects: readonly AnnouncedProject[]
-  /** A fresh key for a project, or for what of it the scope names; only its hash is stored. */
+  /** Makes a key for a project, or for the part of it that `scope` names, and returns it; only its hash is stored. */
   createKey(project: string, scope?: Partial<KeyScope>): Promise<string>
-  /** The address at which Prometheus asks; undefined where metrics are off. */
+  /** URL of the metrics; undefined if they are off. */
   readonly metricsUrl: string | undefined
-  /** Reads certificate and key again. They are looked at every few seconds anyhow. */
+  /** Reads certificate and key again at once. Without a call, changes are noticed within seconds. */
   reload(): void
-  /** Sends newcomers elsewhere, gives those under way `drainMs`, then ends. */
+  /** Refuses new requests, waits up to `drainMs` for those under way, then ends. */
   close(): Promise<void>
 }

@@ -17,8 +17,9 @@ export class KeyUse {
     this.#log = log
   }
 
+  /** Records that the key was used. `now`: epoch milliseconds. */
   note(id: string, now: number): void {
-    // Both directions: a clock that was set back by hours would otherwise stop the notes for hours.
+    // Absolute, because after a clock was set back by hours nothing would be recorded for hours.
     const noted = this.#noted.get(id)
     if (noted !== undefined && Math.abs(now - noted) < minuteMs) return
     this.#noted.set(id, now)
@@ -27,7 +28,7 @@ export class KeyUse {
       .catch((error: unknown) => this.#log.warn({ error }, 'could not note when a key was used'))
   }
 
-  /** Resolves when all notes made so far are written. */
+  /** Resolves when everything recorded so far is written. */
   async whenIdle(): Promise<void> {
     await this.#written
   }

@@ -6,7 +6,7 @@ import { type Operation, answerComponents, describeAnswers } from './openapi-ans
 import { schemaController } from './request-validators.ts'
 import { errorSchema } from './schemas.ts'
 
-/** Call before any route is registered. Returns a function that makes the document of the routes registered since. */
+/** Records the routes that are registered after this call. Returns a function that makes the document of all of them. */
 export function noteRoutes(app: FastifyInstance): () => Promise<object> {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {

@@ -1,5 +1,5 @@
-// A cache of what each key opens: looking it up costs a request as much as everything else it reads from the database. Every
-// change of this service to anything but documents invalidates it; a change by another program is seen within a second.
+// A cache of the projects and rights of each key, by its hash: looking them up costs as much as all other queries of a request.
+// Every change by this service to anything but documents invalidates it; a change by another program is seen within a second.
 
 import type { Store } from './store/database.ts'
 import { type OpenedKey, findKey } from './store/keys.ts'
@@ -24,7 +24,7 @@ export class OpenedKeys {
     this.#version = version
   }
 
-  /** Returns what the key of this hash opens; undefined for an unknown key, which is not cached. */
+  /** Returns projects and rights of the key with this hash; undefined for an unknown key, which is not cached. */
   async find(hash: string): Promise<OpenedKey | undefined> {
     const version = this.#version()
     const now = performance.now()

@@ -1,9 +1,9 @@
 // Errors that keep a service from starting, for the person who starts it.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 
 /** Its message is one line that says what to do. */
-export class StartError extends ToldError {
+export class StartError extends ExpectedError {
   override readonly name = 'StartError'
 }
 

@@ -1,4 +1,4 @@
-// From options to a listening service, and back: what is opened here in order is closed in reverse.
+// Starts and closes the service: all resources are opened here one after the other, and closed in reverse order.
 
 import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
@@ -59,7 +59,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const opened = await openStore(place, options.log)
     closers.push(() => opened.close())
     const context = await openContext(options, edge, place, opened)
-    // At once: what else ends first (a sweep, a statement to PostgreSQL) may take its time.
+    // At the first moment of closing, because the closers before it may take long (a sweep, a statement to PostgreSQL).
     closing.signal.addEventListener('abort', () => context.drain.begin(), { once: true })
     closers.push(() => context.matching.close())
     closers.push(() => context.metrics?.close())
@@ -190,7 +190,7 @@ async function openContext(
   }
 }
 
-/** Undefined where none are wanted. */
+/** Returns undefined without backups in the options. Throws a StartError for a store that cannot be backed up. */
 function scheduleOf({ backups, dataDir, database }: ServiceOptions, log: Log): BackupSchedule | undefined {
   if (backups === undefined) return undefined
   if (database !== undefined || dataDir === undefined)
@@ -225,7 +225,7 @@ function removeOldRuns({ store, limits, now, tidying, log }: ServiceContext): vo
     .catch((error: unknown) => log.warn({ error }, 'could not remove old runs; it is tried again'))
 }
 
-/** Those asked for first, then the others there are. */
+/** Creates the missing projects of `names`. Returns these first, then all others of the store. */
 async function announceProjects(
   store: Store,
   names: readonly string[],
@@ -254,7 +254,7 @@ async function announceProjects(
   return announced
 }
 
-/** The metrics' listener goes last: an end that takes long can be watched. */
+/** Its listener is closed last, so that metrics show a long closing, too. */
 async function listenForMetricsOf(
   { metrics }: ServiceContext,
   options: ServiceOptions,
@@ -279,7 +279,7 @@ async function closeApp(
   }
 }
 
-/** An address to connect to for an address listened on. */
+/** Returns an address to connect to for one that the service listens on. */
 function reachable(address: string): string {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
   return address.includes(':') ? `[${address}]` : address

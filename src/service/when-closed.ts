@@ -1,8 +1,11 @@
-// A callback at the end of a response, for code that counts or holds something until then.
+// A callback at the end of a response, for code that counts the response or keeps resources for it.
 
 import type { ServerResponse } from 'node:http'
 
-/** Runs `step` when the response is closed. An already closed one emits no event, so `step` runs at once: a client may leave during a database query. */
+/**
+ * Runs `step` when the response is closed. A client may leave during a database query: a response that is closed already emits no
+ * event, so `step` runs at once.
+ */
 export function whenClosed(answer: ServerResponse, step: () => void): void {
   if (answer.closed) step()
   else answer.once('close', step)

@@ -34,7 +34,7 @@ export async function takeUp(
 ): Promise<void> {
   const { target } = place.folder
   if (target === undefined || fateOf(place.name, target) === 'kept') return
-  // One after the other: a concurrent close must not send the same rows again.
+  // Wait for a take under way: a concurrent close must not send the same rows again.
   while (file.taking !== undefined) await abortable(file.taking, signal)
   if (!isPending(file, place)) {
     if (file.taken?.failure !== undefined) throw file.taken.failure

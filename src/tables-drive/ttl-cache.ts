@@ -47,7 +47,7 @@ export class TtlCache {
   }
 
   #ended(loading: Promise<void>, validUntilMs: number): void {
-    // `forget` was called meanwhile, so this load does not count.
+    // `forget` was called meanwhile, so the result of this load is ignored.
     if (this.#loading !== loading) return
     this.#loading = undefined
     this.#validUntilMs = validUntilMs

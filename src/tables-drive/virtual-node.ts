@@ -46,7 +46,9 @@ export class VirtualNode {
   content: Content | undefined
   /** For a generated file: updates the content before each access. */
   refreshContent: ((signal: AbortSignal) => MaybePromise<void>) | undefined
+  /** For a dropped file: the last time that a target processed it. */
   taken: Taken | undefined
+  /** For a dropped file: its first rows that are in the table already. */
   rowsIn: RowsIn | undefined
   /** Pending while a target processes the file. */
   taking: Promise<void> | undefined

@@ -52,7 +52,7 @@ function driveButtons({ id, mountpoint, status, canMount }: DriveData, formToken
   ]
 }
 
-/** Open while the service refuses the key that the drive has. */
+/** Returns the form for a new key, folded away unless the service refuses the present one. */
 function keyView(id: string, { keyRefusal, baseUrl }: MountStatus, formToken: string): Html {
   const form = formView(
     {
@@ -71,12 +71,12 @@ function keyView(id: string, { keyRefusal, baseUrl }: MountStatus, formToken: st
   </details>`
 }
 
-/** The latest first. */
+/** Returns the list of changes, the latest first. */
 function activityView({ id, activity }: DriveData): Html | undefined {
   if (activity.length === 0) return undefined
   const rows = activity
     .toReversed()
-    .map((each) => html`<li>${new Date(each.at).toLocaleString('sv-SE')} ${activityText(plainly(each))}</li>`)
+    .map((line) => html`<li>${new Date(line.at).toLocaleString('sv-SE')} ${activityText(plainly(line))}</li>`)
   return html`<details id="activity-${id}">
     <summary>Activity</summary>
     <ul class="rows">
@@ -85,9 +85,9 @@ function activityView({ id, activity }: DriveData): Html | undefined {
   </details>`
 }
 
-/** With a reason that people understand. */
-function plainly({ reason, ...each }: Activity): Activity {
-  return reason === undefined ? each : { ...each, reason: plainReason(reason) }
+/** Returns the activity with its reason in plain words. */
+function plainly({ reason, ...rest }: Activity): Activity {
+  return reason === undefined ? rest : { ...rest, reason: plainReason(reason) }
 }
 
 function reachView(id: string, status: MountStatus, formToken: string): Html {

@@ -7,7 +7,7 @@ import { Refused } from './refused.ts'
 export interface FormTarget {
   readonly found: FoundMount
   readonly socketPath: string
-  /** In the project. */
+  /** Absolute path in the project. */
   readonly path: string
 }
 
@@ -20,7 +20,7 @@ export async function targetOf(form: URLSearchParams): Promise<FormTarget> {
   return { found, socketPath: found.record.socketPath, path }
 }
 
-/** The path in the project that a person typed: with or without the folder of the drive, and slashes. Throws Refused. */
+/** Returns the path in the project for typed text, with or without the mountpoint and slashes around it. Throws Refused (400). */
 export function pathIn({ mountpoint }: FoundMount, typed: string): string {
   const trimmed = typed.trim()
   const inside =

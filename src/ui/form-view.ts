@@ -10,7 +10,7 @@ export interface FormParts {
   readonly label: string
   /** Object of the action, for screen readers. */
   readonly about: string
-  /** Tells the form from others where label and object change. Default: those. */
+  /** Identifies the form on the page, so that the script keeps its focus when `label` or `about` change. Default: both of these. */
   readonly key?: string
   /** A field to be filled in. */
   readonly input?: { readonly name: string; readonly type: 'text' | 'password'; readonly label: string }

@@ -16,7 +16,7 @@ export interface DriveData {
   /** Id of the drive on the page; it stays the same. */
   readonly id: string
   readonly mountpoint: string
-  /** True if its daemon is gone, and is known. */
+  /** True if its daemon is gone, and its mount record tells how to mount it again. */
   readonly canMount: boolean
   /** Undefined if no daemon answers: `problem` says why. */
   readonly status: MountStatus | undefined
@@ -36,11 +36,11 @@ export interface UnmountedDrive {
   /** Name for `CliParts.mount`. */
   readonly id: string
   readonly project: string
-  /** Where it is to be mounted. */
+  /** Mountpoint. */
   readonly place: string
   /** Leftovers on this machine, in words; undefined for none. */
   readonly left: string | undefined
-  /** False where nobody knows which drive it was. */
+  /** False for a state folder whose drive is unknown. */
   readonly canMount: boolean
 }
 
@@ -64,7 +64,7 @@ const nothing = { id: '', project: '', place: '', canMount: false }
 const endedSentence =
   'This drive ended without being unmounted. What is not sent is kept on this machine, and is sent once it is mounted again.'
 const shownChanges = 20
-/** Read of the activity: a burst may count a dozen lines before its own. Twenty fit also where paths are as long as they may be. */
+/** Lines that are read: each shown burst may be preceded by a dozen lines that it counts, and which are not shown. */
 const tailLines = 12 * shownChanges
 const tailBytes = 128 * 1024
 const limitMs = 5_000

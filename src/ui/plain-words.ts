@@ -1,4 +1,4 @@
-// Reasons and changes in the words of people: no calls, no statuses, no codes of the system.
+// Reasons and changes in plain words, without HTTP calls, statuses and error codes.
 
 import type { Unsent } from '../fs/status.ts'
 
@@ -19,7 +19,7 @@ const codes: Readonly<Record<string, string>> = {
   EPERM: 'it is not allowed',
 }
 
-/** `no connection: nothing answers there` for `GET /: no connection: connect ECONNREFUSED 127.0.0.1:80`. */
+/** Returns `no connection: nothing answers there` for `GET /: no connection: connect ECONNREFUSED 127.0.0.1:80`. */
 export function plainReason(reason: string): string {
   return reason
     .replaceAll(/(^|: )(?:GET|HEAD|PUT|POST|DELETE) .*?: (?:\d{3} )?/gs, '$1')

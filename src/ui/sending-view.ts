@@ -13,7 +13,7 @@ import type { DriveData } from './page-data.ts'
 /** States in this section, in the order of its rows. */
 const shownStates: readonly UnsentState[] = ['sending', 'retrying', 'pending']
 
-/** Changes that the service or the disk here refused are not here: concerns-view.ts shows them. */
+/** Returns the section, without changes that the service or the local disk refused: concerns-view.ts shows those. */
 export function sendingView({ id, rates }: DriveData, status: MountStatus, formToken: string): Html {
   const { unsent, away, isPaused, keyRefusal } = status
   const isWaiting = away !== undefined || isPaused || keyRefusal !== undefined

@@ -41,7 +41,7 @@ const assets: ReadonlyMap<string, string> = new Map([
 ])
 const mostFormBytes = 64 * 1024
 const maxResults = 5
-/** A form without the script is answered after so long (ms). */
+/** Longest wait for an action before its form is answered; the result then appears on the page later. */
 const patienceMs = 3_000
 const maximumConnections = 64
 
@@ -99,7 +99,7 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
     results.splice(maxResults)
   }
 
-  /** Resolves when it is done, or after a moment: an unmount may send for minutes. Throws Refused (400) for a bad form. */
+  /** Resolves when the action is done, or after `patienceMs`: an unmount may take minutes. Throws Refused (400) for a bad form. */
   async function act(action: Action, form: URLSearchParams): Promise<void> {
     const late = setTimeout(() => {
       addResult('That takes a while: its result will be here.', false)
@@ -142,7 +142,7 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
   }
 }
 
-/** The page's content after an error; it goes on polling. */
+/** Returns the page's content after an error; the page continues to poll. */
 function errorPart(error: unknown): string {
   return html`<p class="card">docmount cannot look at the drives just now: ${(error as Error).message}</p>`
     .text

@@ -1,7 +1,7 @@
 // The error of a request without a usable response; `api/errors.ts` exports it with the client's other errors. Format of its
 // messages: `PUT /reports/a.pdf: no connection: …`. They contain no key and no presigned URL.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 import { printable } from '../printable.ts'
 
 export interface CallDescription {
@@ -20,7 +20,7 @@ export interface CallDescription {
 export type NetworkErrorKind = 'unreachable' | 'away' | 'cut' | 'deadline' | 'protocol'
 
 /** A request without a usable response. An aborted call rejects with the signal's reason instead. */
-export class NetworkError extends ToldError {
+export class NetworkError extends ExpectedError {
   override readonly name = 'NetworkError'
   override readonly isTemporary = true
   readonly method: string

@@ -1,12 +1,12 @@
 // Tunnels through a proxy (CONNECT), for TLS.
 
-import { ToldError } from '../told-error.ts'
+import { ExpectedError } from '../expected-error.ts'
 import type { Socket } from 'node:net'
 import { Client, type buildConnector } from 'undici'
 import type { Proxy } from './proxy.ts'
 
 /** A failure at the proxy: the request has reached no other machine. */
-export class ProxyError extends ToldError {
+export class ProxyError extends ExpectedError {
   override readonly name = 'ProxyError'
 
   constructor({ name }: Proxy, why: number | Error) {

@@ -1,5 +1,6 @@
-// Live folders: programs that watch a folder of the drive hear of other clients' changes. Once a cache lifetime the folders that
-// are watched are listed anew; what the listings tell is replayed in front of the kernel.
+// Live folders: programs that watch a folder of the drive (inotify) hear of other clients' changes. The kernel reports only changes
+// that are made through the mount. So the watched folders are listed again once per cache lifetime, and each change that a listing
+// shows (a `Finding`) is replayed: a child process makes the call that would have caused it (replay.ts).
 // Why so: docs/decisions/live-folders.md.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,25 +13,25 @@ import { failures, Replay, stepsOf, type Step } from './replay.ts'
 import { withReplay } from './replayed-calls.ts'
 import { watchedNodes } from './watched-nodes.ts'
 
-/** Folders that are listed anew in one cache lifetime: of more, those whose turn was longest ago. */
+/** Most folders that are listed again in one cache lifetime; of more, those that were listed longest ago. */
 const mostFolders = 32
-/** Names of a folder that one listing's changes are told of. Beyond it, an event tells of the folder alone. */
+/** Most changed names of a folder that are replayed. Of more, only one event for the folder itself is. */
 const mostNames = 1_000
 /** Shortest time between two rounds. */
 const shortestMs = 1_000
-/** How often a change is replayed that a program's look keeps from happening. */
+/** Most replays of a change. One fails if a program looked the name up just before, so that the kernel has its new state cached. */
 const mostTries = 3
 /** Longest wait for a child that was killed. */
 const killedWithinMs = 2_000
 
 export class LiveFolders implements Watcher {
-  /** For the driver: the filesystem's, which know a replay. */
+  /** Operations for the driver: the filesystem's, but calls of a replay are only answered. */
   readonly operations: Operations
   readonly #fileSystem: FileSystem
   readonly #log: Log
-  /** Folders that were watched in this round, with the time they were listed for it (ms, `performance.now`). */
+  /** Watched folders of the latest round, by inode number, with the time they were last listed for it (ms, `performance.now`). */
   #watched = new Map<number, number>()
-  /** Changes to be replayed, by folder and name. */
+  /** Changes still to be replayed, by folder (inode number), then by kind of change and name. */
   readonly #found = new Map<number, Map<string, Finding>>()
   #replay: Replay | undefined
   #isReplaying = false
@@ -46,7 +47,7 @@ export class LiveFolders implements Watcher {
     this.operations = withReplay(fileSystem, () => this.#replay)
   }
 
-  /** Begins the rounds, which end with the mount. Returns it with an `unmount` that no replay keeps busy. */
+  /** Starts the rounds, which end with the mount. Returns the mount with an `unmount` that ends a running replay first. */
   attend(mounted: Mounted): Mounted {
     const { line } = mounted
     if (line === undefined) return mounted
@@ -77,7 +78,7 @@ export class LiveFolders implements Watcher {
     void this.#replayFound()
   }
 
-  /** No child uses the mount, nor will before the next round. */
+  /** Ends the running replay, and starts none before the next round: a child inside would keep the mount busy. */
   async #rest(): Promise<void> {
     this.#isResting = true
     this.#replay?.kill()
@@ -121,7 +122,7 @@ export class LiveFolders implements Watcher {
         const [next] = this.#found
         if (next === undefined) return
         const [folder, findings] = next
-        // The kernel lets go of what it knew of the names first.
+        // The kernel must have dropped its cached names first, or the replayed calls would not reach the drive.
         await this.#mounted?.notifier.heard()
         this.#found.delete(folder)
         for (const step of stepsOf([...findings.values()], mostNames)) {
@@ -136,6 +137,7 @@ export class LiveFolders implements Watcher {
     }
   }
 
+  /** Replays a step, and its missed findings again up to `mostTries` times. */
   async #run(folder: number, step: Step): Promise<void> {
     const { notifier } = this.#mounted ?? {}
     let missed = await this.#replayOnce(folder, step)
@@ -149,7 +151,7 @@ export class LiveFolders implements Watcher {
     }
   }
 
-  /** Returns the findings that the kernel did not let happen, since a program had looked their names up as they are now. */
+  /** Returns the findings that were not replayed: the kernel had the names cached as they are now, and did not ask the drive. */
   async #replayOnce(folder: number, step: Step): Promise<readonly Finding[]> {
     const at = this.#fileSystem.folderAt(folder)
     const mountpoint = this.#mounted?.line?.mountpoint

@@ -1,8 +1,9 @@
-// A replay: a child process makes, through the mount, the calls by which other clients' changes would have come about here, and the
-// kernel tells those who watch the folder. The drive knows the child by its process id, and answers without changing anything.
+// A replay: a child process makes, through the mount, the calls (rm, mkdir, …) that would have caused other clients' changes, and
+// the kernel reports them to programs that watch the folder. The drive knows the child by its process id, answers its calls with
+// success, and changes nothing (replayed-calls.ts).
 //
-// The child never acts on anything but the folder meant, whatever is mounted there meanwhile: it enters the folder, asks for a name
-// made up for this replay, which the drive says is there to this process alone, and only then begins.
+// If something else is mounted at the path by now, the child must not delete files there. So it enters the folder, and goes on only
+// if a random name (`token`), which the drive shows to this process alone, exists in it.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -25,12 +26,12 @@ export interface Step {
   readonly findings: readonly Finding[]
 }
 
-/** Most names of one program. */
+/** Most names in the arguments of one program. */
 const mostNames = 200
-/** The folder itself, of which too much has changed to tell it all. */
+/** One event for the folder itself, when too many of its names have changed. */
 const folderItself: Step = { command: ['touch', '-c', '--', '.'], findings: [] }
 
-/** The programs that replay `findings`: what is gone first. Of more than `most`, only that the folder has changed. */
+/** Returns the programs that replay `findings`, deletions first. For more than `most`, only the one that touches the folder. */
 export function stepsOf(findings: readonly Finding[], most: number): Step[] {
   if (findings.length > most) return [folderItself]
   const isOf =
@@ -41,7 +42,7 @@ export function stepsOf(findings: readonly Finding[], most: number): Step[] {
     [['rm', '-f'], isOf('file', 'gone')],
     [['rmdir'], isOf('folder', 'gone')],
     [['mkdir'], isOf('folder', 'made')],
-    // To the length it has: CREATE where it is new, MODIFY, CLOSE_WRITE.
+    // "Truncates" to the present length. Inotify events: CREATE for a new file, then MODIFY and CLOSE_WRITE.
     [['truncate', '-s', '+0'], isOf('file', 'made', 'changed')],
   ] as const
   return groups.flatMap(([program, isMeant]) => {
@@ -57,24 +58,24 @@ export function stepsOf(findings: readonly Finding[], most: number): Step[] {
 
 export class Replay {
   readonly folder: number
-  /** Name by which the child knows the drive. */
+  /** Name by which the child recognizes the drive. */
   readonly token: string = `.docmount-${randomBytes(16).toString('hex')}`
-  /** Changes that are still to be made to happen, by name. */
+  /** Changes not replayed yet, by name; replayed-calls.ts removes each when its call has come. */
   readonly findings: Map<string, Finding>
-  /** Documents that the child has come to by their names. */
+  /** Inode numbers that the child has looked up or made. */
   readonly reached: Set<number> = new Set()
   /** Resolves with the exit code, which may be a key of `failures`. */
   readonly ended: Promise<number | null>
   readonly #child: ChildProcess
 
-  /** Starts the child, which answers no call before this returns. `path`: the folder, through the mount. */
+  /** Starts the child. `path`: of the folder, through the mount. */
   constructor(folder: number, path: string, { command, findings }: Step) {
     this.folder = folder
     this.findings = new Map(findings.map((finding) => [finding.name, finding]))
     const env = childEnvironment()
     const child = spawn('/bin/sh', ['-c', script, 'docmount-replay', path, this.token, ...command], {
       cwd: '/',
-      // No program of a folder in the mount.
+      // No program is taken from a folder in the mount.
       env: { ...env, PATH: `/usr/bin:/bin:${env['PATH'] ?? ''}`, LC_ALL: 'C' },
       stdio: 'ignore',
     })
@@ -87,12 +88,12 @@ export class Replay {
     void this.ended.then(() => clearTimeout(timer))
   }
 
-  /** Undefined where it could not be started. */
+  /** Undefined if the child could not be started. */
   get pid(): number | undefined {
     return this.#child.pid
   }
 
-  /** Findings that did not happen at all: one that was opened without being made is told of as changed. */
+  /** Findings without any event. A new file that was opened, not created, is not among them: watchers heard that it changed. */
   get missed(): readonly Finding[] {
     return [...this.findings.values()].filter(
       ({ what, kind }) => what === 'gone' || (what === 'made' && kind === 'folder'),

@@ -1,4 +1,5 @@
-// Operations that answer the calls of a replay as the kernel has to see them, and change nothing. All other calls pass.
+// Operations that answer the calls of a replay (replay.ts) so that the kernel takes each change for the child's: a deleted name is
+// still found and can be unlinked, a new one can be created. They change nothing. Calls of other processes pass unchanged.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { FileSystem } from '../../fs/contract.ts'
@@ -8,10 +9,10 @@ import type { Replay } from './replay.ts'
 /** The handle of every document that a replay opens: no other has this number. */
 const replayHandle = 0
 const opened: Opened = { fh: replayHandle, keepCache: true, directIo: false, hasNothingToFlush: true }
-/** Numbers of what is not in the drive: the names of replays, and documents gone that nobody had looked at. */
+/** Inode numbers above this stand for nodes that the drive does not have: tokens of replays, and deleted names without a node. */
 const firstGhost = 2 ** 52
 
-/** `current`: the replay that runs. */
+/** `current` returns the running replay, if there is one. */
 export function withReplay(inner: FileSystem, current: () => Replay | undefined): Operations {
   let lastGhost = firstGhost
 
@@ -20,17 +21,18 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
     return replay?.pid === pid ? replay : undefined
   }
 
-  /** Programs that come after ask for themselves: they would not count as told otherwise. */
+  /** The kernel may not cache these answers: lookups of other programs must reach the drive. */
   const entryOf = (attributes: Attributes): Entry => ({ attributes, entryTtlMs: 0, attributeTtlMs: 0 })
   const nothing = { attributes: undefined, entryTtlMs: 0 } as const
 
-  /** Takes a reference. */
+  /** Returns the entry of a node of the drive, with a reference for the kernel (which it gives back by `forget`). */
   function reach(replay: Replay, attributes: Attributes): Entry {
     inner.remember(attributes.ino)
     replay.reached.add(attributes.ino)
     return entryOf(attributes)
   }
 
+  /** Returns attributes for a node that the drive does not have, like those of the folder. */
   function ghost(ino: number, { folder }: Replay, kind: Attributes['kind'] = 'file'): Attributes {
     const like = inner.peek(folder)
     if (like === undefined) throw new ErrnoError('ENOENT', 'the folder is gone')
@@ -46,7 +48,7 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
         return attributes === undefined ? nothing : reach(replay, attributes)
       }
       case 'gone': {
-        // Those who watch the document, or have it open, know it by this number.
+        // Programs that watch the document itself, or have it open, know it by this inode number.
         const known = finding.ino === undefined ? undefined : inner.peek(finding.ino)
         if (known === undefined) return entryOf(ghost(++lastGhost, replay, finding.kind))
         return reach(replay, { ...known, nlink: 1 })
@@ -57,7 +59,7 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
     }
   }
 
-  /** The node is there, and is new to the kernel. */
+  /** Answers `create` and `mkdir` with the node that another client's change brought. Throws ENOENT for any other name. */
   function make(replay: Replay, name: string): Entry {
     const finding = replay.findings.get(name)
     const attributes = inner.peekName(replay.folder, name)
@@ -67,6 +69,7 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
     return reach(replay, attributes)
   }
 
+  /** Answers `unlink` and `rmdir` of a name that another client deleted. Throws ENOENT for any other name. */
   function take(replay: Replay, name: string): void {
     if (replay.findings.get(name)?.what !== 'gone') throw new ErrnoError('ENOENT', `${name} is not gone`)
     replay.findings.delete(name)
@@ -82,7 +85,7 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
     ...inner,
     lookup(parent, name, caller) {
       const replay = replayOf(caller)
-      // On its way to the folder.
+      // The child may look up the folders on its path as any program.
       if (replay === undefined || parent !== replay.folder) return inner.lookup(parent, name, caller)
       return lookup(replay, name)
     },
@@ -106,8 +109,8 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
       const replay = replayOf(caller)
       if (replay === undefined) return inner.open(ino, flags, caller)
       if (replay.reached.has(ino)) return opened
-      // A program has looked the name up meanwhile, or long ago. The kernel asks for the name again, once, and then makes the
-      // document; but if a program is as quick again, it opens it.
+      // The kernel had the name of a new document cached, so it opens instead of creating. After ESTALE it looks the name up again,
+      // finds nothing, and creates. If the name is cached again by then, the document is opened: watchers hear of a change only.
       replay.reached.add(ino)
       throw new ErrnoError('ESTALE', `node ${ino} was not looked up yet`)
     },

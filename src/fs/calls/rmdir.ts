@@ -1,5 +1,6 @@
-// Removing a folder without ever removing more than was asked. Documents deleted in it a moment ago go with it, in
-// one call: the service's delete is recursive (interface, "DELETE /projects/{project_name}/files").
+// rmdir(2). The service's delete is recursive (interface, "DELETE /projects/{project_name}/files"), so the folder is listed again
+// right before it: a document that another client stored there meanwhile must not be deleted with it. Documents that were deleted
+// in the folder here, and whose own deletes have not been sent, are removed by the same call.
 
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -18,11 +19,11 @@ import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Chance } from '../../world/chance.ts'
 import type { Clock } from '../../world/clock.ts'
 
-/** How long rmdir waits for what is on its way under the folder: nothing but a waiting close blocks longer. */
+/** Longest wait of rmdir for pending changes below the folder to be sent. Only a close may block a program longer. */
 const drainBeforeRemovalMs = 14_000
 
 export interface RmdirParts extends RmdirHereParts, KeepFormerParts {
-  /** Brings here what somebody still shows of the version at a path that is about to be destroyed. */
+  /** Downloads the version at a path that is about to be deleted, if an open handle or a backup still shows it. */
   readonly preserve: (path: string, signal: AbortSignal) => Promise<void>
   readonly files: Files
   readonly reach: Reach
@@ -36,8 +37,8 @@ interface DrainParts {
 }
 
 /**
- * rmdir(2). Lists afresh before it deletes: whatever stands there and was not deleted here makes it ENOTEMPTY. Throws EBUSY
- * where what is on its way under the folder takes too long.
+ * Throws ENOTEMPTY if a fresh listing shows a document that was not deleted here, and EBUSY if sending the pending changes below
+ * the folder takes too long.
  */
 export async function rmdir(parts: RmdirParts, parent: number, name: string, caller: Caller): Promise<void> {
   const above = parts.tree.nodes.getFolder(parent)
@@ -51,7 +52,7 @@ export async function rmdir(parts: RmdirParts, parent: number, name: string, cal
     try {
       return await removed(parts, above, node, caller)
     } catch (error) {
-      // Another has the name now: that is removed, or found not to be empty.
+      // Another folder may have the name by now: then the call is repeated for that one.
       if (isStill(node, above, name) || caller.signal.aborted) throw error
     }
   }
@@ -69,22 +70,22 @@ async function removed(parts: RmdirParts, above: Node, node: Node, caller: Calle
   const look = await lookInto(parts, above, node, caller.signal)
   const isThere = await look.isToGo(look.standing)
   if (isThere) await deleteWhole(parts, node, look, caller.signal)
-  // A listing was faster to tell.
+  // A listing that was answered meanwhile has removed the node from the tree already.
   if (isThere && node.isUnlinked && parts.tree.keptChild(above, name) === undefined)
     return parts.journal.transaction(() => hideFormer(parts, above, name, path))
   checkIsStill(node, above, name)
-  // Made while that was under way: it makes its folder anew.
+  // A document was created in the folder meanwhile: sending it will create the folder in the service again.
   if (state.kept.size > 0) {
     parts.tree.listings.forget(node)
     throw notEmpty(node)
   }
-  // It is gone. A delete in it that is under way by itself finds nothing, and whoever comes to its path waits for it.
+  // The folder is deleted. A document's own delete that is still under way finds nothing; later changes at its path wait for it.
   goneWhole(parts, above, node)
 }
 
 /**
- * Throws what rmdir(2) throws where the folder has something in it, and leaves it where it is: what takes its place takes over its
- * folder in the service, and the deletes that were not sent there.
+ * Throws what rmdir(2) throws for a folder that is not empty, and removes nothing. For a rename over an empty folder: the renamed
+ * folder takes over the folder in the service, and the deletes in it that were not sent.
  */
 export async function checkIsEmpty(
   parts: RmdirParts,
@@ -103,26 +104,27 @@ export async function checkIsEmpty(
   checkKeepsNothing(node, state)
 }
 
-/** The folder's DELETE waits for its turn, as everything else does. */
+/** True while nothing is sent, so that the folder's DELETE has to wait in the queue with all other changes. */
 function mayNotAsk({ reach, queue }: Pick<RmdirParts, 'reach' | 'queue'>): boolean {
   return reach.isAway || queue.isPausedBy('asked')
 }
 
-/** Knowledge that is needed before the folder goes. */
+/** State of the folder before its delete. */
 interface Look {
-  /** Deletes of documents in it that go with it. */
+  /** Unsent deletes of documents in the folder, which its own delete makes superfluous. */
   readonly untried: readonly Job[]
-  /** Those, and the delete of a document that had the folder's name before: all that is still to be sent there. */
+  /** Jobs that may be pending at or below the path: `untried`, and the delete of a document that had the folder's name before. */
   readonly expected: ReadonlySet<Job>
+  /** The service's answer for the path. */
   readonly standing: RemoteFile | FolderListing | undefined
   /**
-   * True if the service has a folder to delete. Throws ENOTEMPTY. Asked before every attempt: what another client
-   * stores there in between stays.
+   * Resolves with true if the service has a folder to delete. Throws ENOTEMPTY if it holds other documents. Called before every
+   * attempt, so that documents which another client stores there in between stay.
    */
   readonly isToGo: (standing: RemoteFile | FolderListing | undefined) => Promise<boolean>
 }
 
-/** Lists the folder afresh, when what is on its way under it has arrived. */
+/** Waits until the pending changes below the folder are sent, then lists it again. */
 async function lookInto(parts: RmdirParts, above: Node, node: Node, signal: AbortSignal): Promise<Look> {
   const state = folderStateOf(node)
   const { name } = node
@@ -136,7 +138,7 @@ async function lookInto(parts: RmdirParts, above: Node, node: Node, signal: Abor
   const isToGo = async (standing: RemoteFile | FolderListing | undefined): Promise<boolean> => {
     checkIsStill(node, above, name)
     const folder = folderIn(standing, node, own)
-    // A look that is answered late shows what was deleted when it was asked for, though a listing may have had the last word since.
+    // A listing may have removed tombstones while `standing` was under way, which still shows those documents.
     const hidden = new Map([...hiddenBefore, ...state.tombstones])
     const isLeft = await isAnyLeft(parts.files, node.path, { hidden, untried }, folder, signal)
     if (isLeft || state.kept.size > 0 || isShownSince(parts.tree, node, beganAt)) {
@@ -149,7 +151,7 @@ async function lookInto(parts: RmdirParts, above: Node, node: Node, signal: Abor
   return { untried, expected, standing, isToGo }
 }
 
-/** Throws ENOTDIR for a document, ENOTEMPTY for a folder with documents that are true here. */
+/** Returns the folder's state. Throws ENOTDIR for a document, ENOTEMPTY for a folder that keeps unsent or local documents. */
 function folderStateOf(node: Node): FolderState {
   const state = node.folder
   if (state === undefined) throw new ErrnoError('ENOTDIR', `${node.path} is a document`)
@@ -161,13 +163,13 @@ function checkKeepsNothing(node: Node, { kept }: FolderState): void {
   if (kept.size > 0) throw notEmpty(node)
 }
 
-/** The delete of a document at this path that the service has not heard of yet. */
+/** Returns the pending delete of a document at this path. */
 function pendingDelete(queue: CommitQueue, path: string): Job | undefined {
   const job = queue.find(path)
   return job?.intention.kind === 'delete' ? job : undefined
 }
 
-/** The folder as the service has it now, if it has. Throws ENOTDIR where a document stands that nobody here is deleting. */
+/** Returns the service's folder, if there is one. Throws ENOTDIR if a document is at the path that is not being deleted (`own`). */
 function folderIn(
   standing: RemoteFile | FolderListing | undefined,
   node: Node,
@@ -178,7 +180,7 @@ function folderIn(
   return undefined
 }
 
-/** The folder goes, and with it the documents whose deletes have not been sent. */
+/** Deletes the folder in the service, and with it the documents in `untried`. Throws ENOTEMPTY if it has content by then. */
 async function deleteWhole(
   parts: RmdirParts,
   node: Node,
@@ -195,10 +197,10 @@ async function deleteWhole(
   )
   const { files, clock, chance, queue } = parts
   const { path } = node
-  // Made in it meanwhile, or moved out of it, and not sent yet.
+  // A document was created in the folder meanwhile, or moved out of it, and that is not sent yet.
   const isLeft = queue.jobsUnder(path).some((job) => !expected.has(job))
   if (isLeft || (node.folder !== undefined && node.folder.kept.size > 0)) throw notEmpty(node)
-  // A save in it is sent from now on once the service has answered, also where nobody waits for that any more.
+  // Saves below the path are not sent before the service has answered the delete, even if the caller gives up waiting.
   let answered: Promise<void> = Promise.resolve()
   const onAttempt = (attempt: Promise<void>): void => void (answered = attempt)
   const open = queue.keepOut(path)
@@ -212,19 +214,19 @@ async function deleteWhole(
   }
 }
 
-/** True if a listing that was asked for since `at` shows something: a look that is answered later need not show that. */
+/** True if a listing requested after `at` shows a document: the lookup that began at `at` may have missed it. */
 function isShownSince(tree: Tree, node: Node, at: number): boolean {
   const listing = tree.listings.known(node)
   return listing !== undefined && listing.requestedAt > at && !tree.isEmpty(node)
 }
 
-/** Neither the service nor this machine has it any more. */
+/** Removes the folder from the tree: neither the service nor this machine has it any more. */
 function goneWhole(parts: RmdirHereParts, above: Node, node: Node): void {
   parts.saved.gone(node.path)
   removeFolder(parts, above, node, () => hideFormer(parts, above, node.name, node.path))
 }
 
-/** A folder that the service does not have has left its name: what stood there before, and may still be listed, does not show again. */
+/** Hides the document that had the name of a removed folder before it: listings may still show that. */
 export function hideFormer(
   { tree, queue }: Pick<RmdirParts, 'tree' | 'queue'>,
   above: Node,
@@ -232,12 +234,12 @@ export function hideFormer(
   path: string,
 ): void {
   tree.tombstones.bury(above, name, pendingDelete(queue, path)?.intention.base)
-  // The change that is still to take it away settles it.
+  // If a pending change still has to delete that document, the tombstone is settled when it is sent.
   if (!queue.isToBeEmptied(path) && !queue.isOfFormerFolder(path))
     tree.tombstones.settle(above, name, undefined)
 }
 
-/** Sends the deletes (and whatever else waits) under a folder now, and waits for them; `except` may stay. */
+/** Sends the pending changes below a folder now, and waits for them; jobs in `except` may stay pending. Throws EBUSY after 14 s. */
 async function drainUnder(
   parts: DrainParts,
   path: string,
@@ -250,7 +252,7 @@ async function drainUnder(
   const sent = new Set(jobs.map(({ intention }) => intention))
   parts.queue.runNow((intention) => intention.kind === 'delete' && sent.has(intention))
   for (const job of jobs) {
-    // It was moved away while it is written: its close may be long in coming.
+    // The document was moved away while a program writes it: do not wait for its close.
     parts.queue.release(job)
     const outcome = await waitForJob(parts.clock, job, {
       timeoutMs: Math.max(0, until - parts.clock.monotonic()),

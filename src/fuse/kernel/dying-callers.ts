@@ -1,4 +1,4 @@
-// Threads that a pending signal ends: they will never see the answer they wait for, so a request of theirs can be given up.
+// Threads that a pending signal will end: they never see the answer they wait for, so their requests can be given up.
 
 import { readFileSync } from 'node:fs'
 
@@ -9,7 +9,7 @@ function bitOf(signal: number): bigint {
   return 1n << BigInt(signal - 1)
 }
 
-/** True if a pending signal ends the program: one neither blocked, ignored nor handled. `status`: text of /proc/PID/status. */
+/** True if a pending signal, neither blocked, ignored nor handled, ends the program. `status`: text of /proc/PID/status. */
 export function hasFatalSignal(status: string): boolean {
   const mask = (field: string): bigint => {
     const hex = new RegExp(`^${field}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1]
@@ -20,8 +20,8 @@ export function hasFatalSignal(status: string): boolean {
 }
 
 /**
- * True if a fatal signal is pending for the thread; false also where /proc does not show it (hidepid), and for 0, by which the
- * kernel calls one of another pid namespace.
+ * True if a fatal signal is pending for the thread; false also where /proc does not show it (hidepid), and for pid 0, which the
+ * kernel passes for a thread of another pid namespace.
  */
 export function isDying(pid: number): boolean {
   if (pid === 0) return false

@@ -3,10 +3,10 @@
 import { writeFile } from 'node:fs/promises'
 import type { Log } from '../../log.ts'
 
-/** Not more: from 1 MiB on, the kernel's first steps grow too, and a program that reads only a file's head causes far more. */
+/** Upper limit: from 1 MiB on, the kernel's first steps grow too, and a program that reads only a file's head fetches far more. */
 const readAheadKib = 512
 
-/** Sets it. `device`: `major:minor` of the mount. Without root or sysfs, the kernel's default stays. */
+/** Sets the read-ahead. `device`: `major:minor` of the mount. Without root or sysfs, the kernel's default stays. */
 export async function widenReadAhead(device: string, log: Log): Promise<void> {
   try {
     await writeFile(`/sys/class/bdi/${device}/read_ahead_kb`, String(readAheadKib))

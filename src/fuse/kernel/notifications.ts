@@ -1,6 +1,6 @@
 // Notifications that invalidate the kernel's caches, sent one after another. The write of one blocks while any request on
-// that node or folder is unanswered, so no answer to the kernel may wait for it. An answer of the WebDAV door may (`heard`):
-// no request of the kernel waits for one of those.
+// that node or folder is unanswered, so no answer to the kernel may wait for it. Answers of the WebDAV door may (`heard`), since no
+// request of the kernel waits for those.
 
 import type { LetGo, Notifier } from '../../fs/operations.ts'
 import { set64, setI32, setU32, viewOf } from './fields.ts'
@@ -64,7 +64,7 @@ export class Notifications implements Notifier {
       this.#understandsPrune = await this.#enqueue(`prune ${first.ino}`, message)
       if (this.#understandsPrune) return
     }
-    // Files alone: a program's current folder would lose its path.
+    // Only files: invalidating the current folder of a program would make the folder lose its path.
     const files = nodes.filter(({ kind }) => kind === 'file')
     for (const { parent, name } of files) this.entryChanged(parent, name)
     if (files.length > 0) await this.heard()

@@ -74,12 +74,12 @@ export class Request implements Caller {
     return isRunning
   }
 
-  /** False if the kernel may know another node by this name. */
+  /** False if the kernel may still have another node cached at this name (unheard-names.ts). */
   knows(parent: number, name: string, ino: number): boolean {
     return this.#unheard.knows(parent, name, ino)
   }
 
-  /** The answer to a LOOKUP of `name` is this node; undefined: there is none. */
+  /** Records the answer to a LOOKUP of `name`: the node's number, or undefined if the name does not exist. */
   foundByName(name: string, ino: number | undefined): void {
     this.#unheard.lookedUp(this.nodeid, name, ino)
   }

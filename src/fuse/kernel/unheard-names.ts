@@ -1,18 +1,18 @@
-// Names that another door changes, until the kernel has heard of it. Till then the kernel may hold such a name for the node it was
-// before. A rename moves the kernel's own entry along with that node, where no later notification finds it: what a program then saves
-// under the new name would go to a document that is gone.
+// Names that were changed through WebDAV, until the kernel has taken the notification. Until then it may have the former node
+// cached at such a name. If a program renames the name then, the kernel moves its cached entry to the new name, which no
+// notification concerns, and a later save there would go to a document that is gone. `knows` lets the filesystem notice that.
 
 interface Unheard {
-  /** Changes of the name that the kernel has not heard of. */
+  /** Number of changes that the kernel has not been notified of. */
   count: number
-  /** Node of the kernel's last LOOKUP of the name since the first of them. */
+  /** Node of the kernel's latest LOOKUP of the name since the first of these changes; undefined if there was none. */
   ino: number | undefined
 }
 
 export class UnheardNames {
   readonly #byName = new Map<string, Unheard>()
 
-  /** The name changes; the kernel has heard of it once the function it returns is called. */
+  /** Records a change of the name. Returns a function to call when the kernel has been notified. */
   begin(parent: number, name: string): () => void {
     const key = keyOf(parent, name)
     const unheard = this.#byName.get(key) ?? { count: 0, ino: undefined }
@@ -23,14 +23,14 @@ export class UnheardNames {
     }
   }
 
-  /** The kernel has asked for the name, and is told this node. */
+  /** Records that a LOOKUP of the name is answered with this node. */
   lookedUp(parent: number, name: string, ino: number | undefined): void {
     if (this.#byName.size === 0) return
     const unheard = this.#byName.get(keyOf(parent, name))
     if (unheard !== undefined) unheard.ino = ino
   }
 
-  /** False if the kernel may know another node by this name. */
+  /** False if the kernel may have another node than `ino` cached at this name. */
   knows(parent: number, name: string, ino: number): boolean {
     if (this.#byName.size === 0) return true
     const unheard = this.#byName.get(keyOf(parent, name))

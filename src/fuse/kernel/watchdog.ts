@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { childEnvironment } from '../../child-environment.ts'
 import type { Log } from '../../log.ts'
 
-/** Word by which a watchdog is found in /proc/PID/cmdline; user or root, mountpoint, connection and watched process follow. */
+/** Argument by which a watchdog is found in /proc/PID/cmdline; `user` or `root`, mountpoint, connection and our pid follow. */
 const watchdogName = 'docmount-watchdog'
 
 /**
@@ -90,7 +90,7 @@ export async function endLateWatchdogs(mountpoint: string): Promise<void> {
   }
 }
 
-/** Process ids of such watchdogs; empty where /proc hides other processes. */
+/** Returns the process ids of such watchdogs; none where /proc hides other processes. */
 function lateWatchdogs(mountpoint: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((pid) => {

@@ -1,12 +1,12 @@
-// File sizes that the kernel has cached. It reads no further than that, so a file that turns out to be longer at open would be
-// truncated for its reader: the open waits until the cached size expires (at most 1 s, and rare).
+// File sizes that the kernel has cached. It reads no further than the cached size, so a file that is found to be longer at `open`
+// would end too early for its reader. Therefore the open waits until the cached size expires (at most 1 s, and rare).
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { kernelTtlMs } from './options.ts'
 
 const capacity = 1000
-/** The kernel's lifetimes begin when an answer reaches it, and end in steps of up to 10 ms. */
+/** Added to the cache lifetime: the kernel counts it from when the answer arrives, in steps of up to 10 ms. */
 const marginMs = 50
 
 export class KernelSizes {
@@ -25,7 +25,7 @@ export class KernelSizes {
     }
   }
 
-  /** The kernel changed the size itself: it wrote or truncated. */
+  /** Call it after a write or truncate, by which the kernel has changed its cached size itself. */
   forget(ino: number): void {
     this.#sizes.delete(ino)
   }

@@ -4,7 +4,7 @@ import { access, constants, readFile } from 'node:fs/promises'
 
 import { MountError, type MountOptions } from '../driver.ts'
 
-/** Returns the error. The binding gives no reason ("fuse failed"), and libfuse writes it to stderr, so it is found out here. */
+/** Finds out the reason, which neither the binding ("fuse failed") nor libfuse (it only prints one) passes on. */
 export async function mountFailure(
   error: unknown,
   mountpoint: string,

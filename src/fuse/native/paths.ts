@@ -53,7 +53,7 @@ export class Paths {
       throw new Refusal('ENOENT', name)
     }
     const { ino } = entry.attributes
-    // First of all, so that the node keeps a reference when `cache` gives the entry's own back.
+    // Before `cache`, which may give back the entry's own reference: the node must keep one.
     request.holdNode(ino)
     this.cache({ parent, name }, entry, changesBefore)
     return ino

@@ -18,7 +18,7 @@ export type Reply<Values extends unknown[] = []> = (
   ...answer: [errno: number, ...Values] | [errno: number]
 ) => void
 
-/** The kernel's lifetimes begin when an answer reaches it, and end in steps of up to 10 ms. */
+/** Added to the cache lifetime: the kernel counts it from when the answer arrives, in steps of up to 10 ms. */
 const marginMs = 50
 
 /** Most names in the name cache. */
@@ -53,7 +53,7 @@ export class NativeSession {
       entryChanged: (parent, name) => this.names.drop(parent, name),
       // Not needed: the name cache has references on few nodes.
       async letGo() {},
-      // Resolves when all the kernel has cached is too old.
+      // Resolves when everything that the kernel has cached has expired.
       heard: async () => {
         const leftMs = this.#lastAnswerAtMs + kernelTtlMs + marginMs - performance.now()
         if (leftMs > 0) await sleep(leftMs)

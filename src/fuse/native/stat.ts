@@ -55,7 +55,7 @@ export function listingStat(ino: number, kind: NodeKind): NativeStat {
   return { mode: typeBits[kind], ino: inoWord(ino), ...none }
 }
 
-/** Inode numbers have 32 bits here, and must not be 0. */
+/** Returns the inode number reduced to 32 bits, as the binding takes it; never 0. */
 function inoWord(ino: number): number {
   return ino % 2 ** 32 || largestWord
 }

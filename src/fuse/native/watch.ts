@@ -100,7 +100,7 @@ async function isFuseDevice(fd: string): Promise<boolean> {
   }
 }
 
-/** An entry that each FUSE filesystem has while it exists, with an inode number that is not reused. */
+/** Returns a path in /sys that exists as long as the FUSE filesystem, with an inode number that is not reused. */
 function deviceFile({ device }: MountLine): string {
   return `/sys/class/bdi/${device}`
 }

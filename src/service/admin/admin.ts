@@ -1,7 +1,7 @@
 // Administration that needs no API key: makes and removes projects and keys, removes tables and runs. It works on the database
 // in the process of a running service (`socket.ts`), and of the command line where no service runs (`reach-admin.ts`).
 
-import { ToldError } from '../../told-error.ts'
+import { ExpectedError } from '../../expected-error.ts'
 import type { Store } from '../store/database.ts'
 import { type KeyInfo, createKey, listKeys, revokeKeys, rotateKey } from '../store/keys.ts'
 import { ensureProject, findProject, listProjects } from '../store/projects.ts'
@@ -14,7 +14,7 @@ import { noteChange } from './administration.ts'
 import { removeProject } from './remove-project.ts'
 
 /** An administrative call with an invalid argument, or about something that does not exist. */
-export class AdminError extends ToldError {
+export class AdminError extends ExpectedError {
   override readonly name = 'AdminError'
 }
 
@@ -27,11 +27,11 @@ export interface WantedKey {
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number | undefined
   readonly isReadOnly?: boolean | undefined
-  /** The folder or document that the key opens; everything where absent. */
+  /** The folder or document that the key gives access to; absent: everything. */
   readonly path?: string | undefined
 }
 
-/** The runs to remove: all of the project, unless a member says otherwise. */
+/** The runs to remove. Without any field: all of the project. */
 export interface WantedRuns {
   /** Name or id. */
   readonly table?: string | undefined
@@ -78,8 +78,8 @@ export const adminCalls: readonly (keyof Admin)[] = [
 ]
 
 /**
- * `by`: the user who administers. `collect` gets contents that lost a reference; without a running service it may do nothing,
- * for the next start finds them. Every change is noted for the audit log.
+ * Returns the administration. `by`: name of the user, for the audit log. `collect` is called with contents that lost a reference;
+ * if no service runs, it may do nothing, because the next start finds them. Every change is recorded for the audit log.
  */
 export function createAdmin(store: Store, now: () => number, collect: Collect, by: string): Admin {
   const note = (change: string, details: object): Promise<void> =>

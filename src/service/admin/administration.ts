@@ -1,5 +1,5 @@
-// Administrative changes on their way to the audit log. The database keeps each until a service writes it to its log: the
-// command line that makes the change has no audit log, and the service may not be running.
+// Records of administrative changes for the audit log. Each is stored in the database until a service writes it to its audit log,
+// because the command line that makes the change has none, and the service may not be running.
 
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../log.ts'
@@ -16,13 +16,13 @@ export interface AdministrativeChange {
   readonly [detail: string]: unknown
 }
 
-/** Notes a change in the database. Call it when the change is durable. */
+/** Records a change in the database. Call it when the change is durable. */
 export async function noteChange(store: Store, change: AdministrativeChange, now: number): Promise<void> {
   const entry = JSON.stringify({ ...change, at: new Date(now).toISOString() })
   await store.insertInto('administration').values({ id: randomUUID(), at: now, entry }).execute()
 }
 
-/** Writes the noted changes to the audit log, each on one node only. After a failure to read them, the next call tries again. */
+/** Moves the recorded changes to the audit log, each on one node only. After a failure to read them, the next call tries again. */
 export function auditSoon({ store, audit, log }: Pick<ServiceContext, 'store' | 'audit' | 'log'>): void {
   auditNoted(store, audit).catch((error: unknown) =>
     log.warn({ error }, 'could not read what was administered'),

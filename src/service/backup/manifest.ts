@@ -1,6 +1,6 @@
 // The manifest (`backup.json`) of a backup. It is written last, so a backup that a crash ended has none, and does not count.
 
-import { ToldError } from '../../told-error.ts'
+import { ExpectedError } from '../../expected-error.ts'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { open, readFile, rm } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { syncFolder } from '../../write-whole.ts'
 import { StartError } from '../start-error.ts'
 
 /** A backup cannot be made or used. The message is one sentence for the user. */
-export class BackupError extends ToldError {
+export class BackupError extends ExpectedError {
   override readonly name = 'BackupError'
 }
 

@@ -3,7 +3,7 @@
 interface Holders {
   /** Resolves at the end of the latest exclusive work. */
   exclusive: Promise<unknown>
-  /** Shared work that was asked for after that. */
+  /** Shared work that was requested after that exclusive work. */
   shared: Promise<unknown>[]
 }
 
@@ -56,4 +56,5 @@ export class KeyedLock {
   }
 }
 
+/** Value of `exclusive` while no exclusive work runs or waits. */
 const nobody: Promise<unknown> = Promise.resolve()

@@ -12,7 +12,7 @@ const patienceMs = 10
 
 interface Waiting {
   step(): void
-  /** True if the step starts so much work that it is the last one of its turn. */
+  /** True if the step starts so much work that no other step follows in the same turn. */
   readonly isWholeTurn: boolean
 }
 

@@ -1,4 +1,4 @@
-// The edge between network and routes, from the service's options: trusted proxies, the base URL of links, the certificate.
+// Settings of the service's network side, parsed from its options: trusted proxies, the base URL of links, the TLS certificate.
 
 import type { ServiceOptions } from '../contract.ts'
 import { Certificate } from './certificate.ts'

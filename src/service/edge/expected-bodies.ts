@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
+/** Makes the server send status 100 only when the body of a request with `Expect: 100-continue` is read. */
 export function askForExpectedBodies(app: FastifyInstance): void {
   const expecting = new WeakSet<IncomingMessage>()
   app.server.on('checkContinue', (request: IncomingMessage, answer: ServerResponse) => {

@@ -13,6 +13,7 @@ interface Body {
   bytes: number | undefined
 }
 
+/** Adds the check of all bodies that are being received. */
 export function giveUpSlowBodies(
   app: FastifyInstance,
   { bodyBytesPerSecond, bodyPeriodMs, uploadMs }: Limits,
@@ -21,23 +22,23 @@ export function giveUpSlowBodies(
   if (periods.length === 0) return
   const periodMs = Math.min(...periods, longestTimerMs)
   const least = bodyPeriodMs === 0 ? 0 : (bodyBytesPerSecond * periodMs) / 1000
-  const coming = new Map<IncomingMessage, Body>()
+  const arriving = new Map<IncomingMessage, Body>()
   // The hook runs before any that may refuse the request: the body of a refused one arrives, too.
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
     if (length !== '0' || coding !== undefined) {
-      coming.set(raw, { reply, begunMs: performance.now(), bytes: undefined })
-      const forget = (): void => void coming.delete(raw)
+      arriving.set(raw, { reply, begunMs: performance.now(), bytes: undefined })
+      const forget = (): void => void arriving.delete(raw)
       raw.once('end', forget)
       raw.once('close', forget)
     }
     done()
   })
   const timer = setInterval(() => {
-    for (const [raw, body] of coming) {
+    for (const [raw, body] of arriving) {
       if (raw.complete) {
-        coming.delete(raw)
+        arriving.delete(raw)
         continue
       }
       const { bytesRead } = raw.socket

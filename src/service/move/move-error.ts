@@ -1,8 +1,8 @@
 // The error of `docmount migrate`: its message is shown as it is.
 
-import { ToldError } from '../../told-error.ts'
+import { ExpectedError } from '../../expected-error.ts'
 
 /** A move that cannot be made, in one sentence. */
-export class MoveError extends ToldError {
+export class MoveError extends ExpectedError {
   override readonly name = 'MoveError'
 }

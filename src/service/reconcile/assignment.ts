@@ -9,7 +9,7 @@ export interface Edge {
   readonly score: number
 }
 
-/** Largest matrix that is solved exactly; in a larger cluster of items and assets the best scores are taken first. */
+/** Largest matrix that is solved exactly (Munkres); in a larger cluster of items and assets the best scores are assigned first. */
 const maxMatrixCells = 250_000
 
 /** Returns item → asset. Deterministic: of equal solutions, that in which lower items get lower assets. */

@@ -4,7 +4,7 @@ import { joinedWords } from './code-similarity.ts'
 import { exactKeysOf, searchKeysOf } from './comparable.ts'
 import type { Query, Term } from './query.ts'
 
-/** Assets compared with one item at most, the most promising first. */
+/** Most assets that are compared with one item. */
 export const maxCandidates = 32
 /** Entries of the index that are read for one item, rarest words first: words that most assets have distinguish little. */
 const maxPostings = 6_000

@@ -32,7 +32,7 @@ details{border-top:1px solid #ccc;padding:.4em 0}summary{cursor:pointer}td,th{pa
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`
 
 export function registerDocsPage(scope: FastifyInstance, openApi: () => Promise<object>): void {
-  // Made once: whoever asks needs no key.
+  // Made once, because requests without a key must not cost much.
   let document: Promise<object> | undefined
   let text: string | undefined
   let page: string | undefined

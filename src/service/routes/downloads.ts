@@ -1,4 +1,4 @@
-// GET /download/{node}?expires=…&signature=…: where presigned links lead. No key: the signature is the permission.
+// GET /download/{node}?expires=…&signature=…: the target of presigned links. It needs no key: the signature is the permission.
 
 import { create as dispositionOf } from 'content-disposition'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -82,7 +82,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
         etag,
         'accept-ranges': 'bytes',
         'cache-control': 'private, no-transform',
-        // A link is made to be given away: pages may show what it leads to.
+        // Users share links, so pages of any origin may embed the content.
         'cross-origin-resource-policy': 'cross-origin',
         // The content is the uploader's: a browser must not run it as ours.
         'content-security-policy': 'sandbox',
@@ -105,7 +105,7 @@ export function registerDownloads(scope: FastifyInstance, context: ServiceContex
       const hasCondition = wanted !== undefined || condition === etag
       if (isGet && size > 0 && !hasCondition) {
         const place = await context.blobs.linkTo?.(node.blob, { mimetype, disposition }, context.now())
-        if (place !== undefined) return sendOn(reply, place)
+        if (place !== undefined) return redirect(reply, place)
       }
       const { start, end } = range ?? { start: 0, end: size - 1 }
       if (range !== undefined) void reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
@@ -130,7 +130,8 @@ async function contentOf(
   { start, end, pieceBytes }: { readonly start: number; readonly end: number; readonly pieceBytes: number },
 ): Promise<Buffer | Readable> {
   const sha256 = blob ?? ''
-  const tell = (error: unknown): void => context.log.error({ error, path, sha256 }, 'a content is damaged')
+  const logDamage = (error: unknown): void =>
+    context.log.error({ error, path, sha256 }, 'a content is damaged')
   // To wait for a turn would cost more than to read a small range.
   if (end - start >= smallBytes) await turns.begin()
   try {
@@ -144,12 +145,12 @@ async function contentOf(
     const sent = isWhole ? checked(paced, sha256) : paced
     if (!Buffer.isBuffer(sent))
       sent.once('error', (error) => {
-        if (error instanceof DamagedContentError) tell(error)
+        if (error instanceof DamagedContentError) logDamage(error)
       })
     return sent
   } catch (error) {
     if (!(error instanceof DamagedContentError)) throw error
-    tell(error)
+    logDamage(error)
     throw damagedDocument(path, error)
   }
 }
@@ -158,8 +159,8 @@ function gone(): ServiceError {
   return new ServiceError(404, 'the document was replaced or deleted')
 }
 
-/** Redirects to the bytes, with our own tag, which clients compare with that of the document. */
-function sendOn(reply: FastifyReply, place: string): FastifyReply {
+/** Redirects to the bytes in the bucket, with our own ETag, which clients compare with that of the document. */
+function redirect(reply: FastifyReply, place: string): FastifyReply {
   for (const name of ['accept-ranges', 'content-disposition', 'content-type']) void reply.removeHeader(name)
   return reply.code(307).headers({ location: place, 'cache-control': 'no-store' }).send()
 }

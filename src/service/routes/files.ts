@@ -55,8 +55,8 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
     },
     async (request, reply) => {
       const path = parseDocumentPath(request.query.path)
-      const way = onlyWayTo(request.scope, path)
-      if (way !== undefined) return wayBody(context, request, path, way)
+      const onlyChild = onlyWayTo(request.scope, path)
+      if (onlyChild !== undefined) return oneChildBody(context, request, path, onlyChild)
       checkScope(request.scope, path)
       const node = await findByPath(context.store, request.project.id, path)
       if (node === undefined) throw new ServiceError(404, `nothing at ${path}`)
@@ -111,9 +111,9 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           if (path === '/') throw new ServiceError(400, 'path is missing: name the file')
           checkNewPath(path, context.limits)
           const bodyBytes = Number(request.headers['content-length'] ?? Infinity)
-          // A small body is cheaper to take than the path to look for: its commit tells.
+          // Receiving a small body costs less than a query for the path: its commit reports the 409.
           if (bodyBytes <= smallBodyBytes) return
-          // A document beyond the limit is refused for its size, not for its path: to delete what is there would not help.
+          // A document beyond the limit is refused for its size, not for its path: deleting the existing node would not help.
           if (exceeds(bodyBytes, request.limits.documentBytes)) return
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
@@ -142,23 +142,23 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
   })
 }
 
-/** A folder above what the key opens, with the one child that leads there, if they are there. Throws ServiceError 404. */
-async function wayBody(
+/** Returns a folder above the one that the key gives access to; it shows only the child `childName`. Throws ServiceError 404. */
+async function oneChildBody(
   context: ServiceContext,
   request: FastifyRequest,
   path: string,
-  way: string,
+  childName: string,
 ): Promise<object> {
   const projectId = request.project.id
   const folder = await findByPath(context.store, projectId, path)
   if (folder?.kind !== 'folder') throw new ServiceError(404, `nothing at ${path}`)
-  const child = await findByPath(context.store, projectId, pathBelow(path, way))
+  const child = await findByPath(context.store, projectId, pathBelow(path, childName))
   const origin = context.edge.originOf(request)
   const entries = child === undefined ? [] : [entryBody(context, origin, child, context.now())]
   return { ftype: 'folder', name: nameOf(path) || '/', entries }
 }
 
-/** An upload that lost the race for a path gets the same answer as one that came later. */
+/** Throws the error for an upload whose path another upload took meanwhile: the same as for one that begins later. */
 async function refuseTaken(context: ServiceContext, file: NewFile, error: unknown): Promise<never> {
   if (!isUniqueViolation(error)) throw error
   const existing = await findByPath(context.store, file.projectId, file.path)

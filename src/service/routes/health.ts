@@ -1,4 +1,4 @@
-// GET /health: the process answers. GET /ready: it can do its work, and wants to. For balancers and supervisors; no key.
+// GET /health: the process runs. GET /ready: it can use its store, and is not closing. For load balancers, without a key.
 
 import type { FastifyInstance } from 'fastify'
 import { sql } from '../store/kysely.ts'

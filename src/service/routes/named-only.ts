@@ -1,4 +1,4 @@
-// Endpoints the interface gives by name and role only: there is nothing to implement, and saying so beats a 404.
+// Endpoints that the interface names without describing them: nothing can be implemented, and a 501 says more than a 404.
 
 import type { FastifyInstance } from 'fastify'
 import { errorSchema } from '../schemas.ts'

@@ -1,5 +1,5 @@
-// Files and folders as the wire has them. A large folder is sent page by page, so that neither memory nor the event loop
-// is taken for long.
+// Responses with files and folders. A large folder is sent page by page, so that it takes little memory and does not block the
+// event loop.
 
 import { Readable } from 'node:stream'
 import type { ServiceContext } from '../context.ts'
@@ -48,7 +48,7 @@ export async function folderBody(
   }
 }
 
-/** As a child of its folder. */
+/** Returns the entry of `node` in the response of its folder. */
 export function entryBody(
   context: ServiceContext,
   origin: string,

@@ -18,7 +18,7 @@ import { type StoredPart, writeMultipart } from './multipart.ts'
 import type { OwnAddress } from './private-addresses.ts'
 import type { Staging } from './staging.ts'
 
-/** A content without a row yet: staged by this upload, or stored already, where the uri was one of our own links. */
+/** A content that has no row yet: staged by this upload, or stored already if the uri was one of our own links. */
 export type ReceivedContent =
   | { readonly kind: 'staged'; readonly blob: StagedBlob; readonly sha256: string; readonly size: number }
   | { readonly kind: 'stored'; readonly sha256: string; readonly size: number }

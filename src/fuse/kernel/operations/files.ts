@@ -123,7 +123,7 @@ export const fallocate: Operation = operation({
   answer: answerEmpty,
 })
 
-/** Where it throws EOPNOTSUPP, the kernel copies by READ and WRITE this time; after ENOSYS it would always. */
+/** If the filesystem throws EOPNOTSUPP, the kernel copies by READ and WRITE this time; after ENOSYS it would always. */
 function callCopy(operations: Operations, request: Request): number | Promise<number> {
   return operations.copyFileRange(
     request.u64(copyFileRangeIn.fhIn),

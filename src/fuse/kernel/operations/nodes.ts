@@ -34,11 +34,11 @@ export const lookup: Operation = operation({
   call(operations, request) {
     const name = request.knownName(0)
     const found = operations.lookup(request.nodeid, name, request)
-    const note = (entry: Entry | NegativeEntry): Entry | NegativeEntry => {
+    const recorded = (entry: Entry | NegativeEntry): Entry | NegativeEntry => {
       request.foundByName(name, entry.attributes?.ino)
       return entry
     }
-    return found instanceof Promise ? found.then(note) : note(found)
+    return found instanceof Promise ? found.then(recorded) : recorded(found)
   },
   answer(reply, entry) {
     if (isFound(entry)) return answerEntry(reply, entry)

@@ -1,4 +1,4 @@
-// Rows of the fault table in docs/reliability.md. Files kept on this machine are taken away under a running drive.
+// Rows of the fault table in docs/reliability.md: state files that are removed, replaced or cut while a drive runs.
 
 import { readdirSync } from 'node:fs'
 import { cp, mkdir, rename, rm, truncate, writeFile } from 'node:fs/promises'

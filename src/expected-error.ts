@@ -1,7 +1,7 @@
-// Base of the errors that are no bug.
+// Base class of expected errors, which are not bugs: the command line prints the message alone, without a stack.
 
-/** Its message is one line for a person, printed without a stack. */
-export abstract class ToldError extends Error {
+/** The message is one line for the user. */
+export abstract class ExpectedError extends Error {
   /** An argument, an option or a setting is wrong: exit code 2. */
   readonly isUsage: boolean = false
   /** The same may succeed later with nothing changed: exit code 75. */
