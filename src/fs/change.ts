@@ -1,13 +1,13 @@
-// Changes that the service took or refused, and what came from it: what a drive did, for a person to read.
+// The changes of a drive for its activity log: changes that the service accepted or refused, and documents that were fetched whole.
 
 import type { QueueEvent } from '../content/commit/queue-event.ts'
 import type { Intention } from '../content/intention.ts'
 
 /**
- * - `sent`: a document is new in the service; `replaced`: it took the place of a version.
- * - `received`: a document came here whole; `bytes` long.
- * - `moved`, `copied`: the service did it with what it has; `from` says from where.
- * - `deleted`: a document, or a folder with all that was left in it.
+ * - `sent`: a document is new in the service; `replaced`: it replaced a version there.
+ * - `received`: a document was fetched whole.
+ * - `moved`, `copied`: the service moved or copied its own content; `from` is the source.
+ * - `deleted`: a document, or a folder with the documents that were left in it.
  * - `refused`: by the service; `reason` is its message.
  * - `conflict`: another client's version was kept at `copy`.
  */

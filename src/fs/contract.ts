@@ -43,16 +43,16 @@ export interface FileSystemOptions {
   /** Bytes of memory the drive may take, roughly; EINVAL under 192 MiB. Default 512 MiB. */
   readonly memoryBytes?: number
   readonly readOnly?: boolean
-  /** Mimetype for names the service has no type for; absent = EOPNOTSUPP. */
+  /** Mimetype for documents of types that the service does not take; absent = EOPNOTSUPP. */
   readonly unsupportedAs?: string
   readonly onConflict?: 'keep' | 'overwrite'
   /** Most documents in a folder that can be renamed; EXDEV for more. Default 1,000. */
   readonly renameLimit?: number
   /** Quiet time after which a temporary file is taken for a document, and sent. Default 60 s. */
   readonly leftAloneMs?: number
-  /** How long what programs here replace or delete is kept on this machine, in ms. Default 0: not at all. */
+  /** Time (ms) for which versions that programs here replace or delete are kept on this machine. Default 0: not at all. */
   readonly undoMs?: number
-  /** Bytes on disk for that. Default 2 GiB; 0 = none. */
+  /** Bytes on disk for these versions. Default 2 GiB; 0 = none. */
   readonly undoSizeBytes?: number
   readonly uid?: number
   readonly gid?: number
@@ -74,24 +74,24 @@ export interface FileSystem extends Operations {
   /** Reports changes found in the service to this door from now on. */
   attachNotifier(notifier: Notifier): void
   /**
-   * From now on this door is told what other clients did in the folders that it watches. Answers the cache lifetime (ms): so
-   * often they are to be listed anew.
+   * Reports changes of other clients in watched folders to this door from now on. Returns the cache lifetime (ms): the door
+   * lists its watched folders anew at this interval.
    */
   attachWatcher(watcher: Watcher): number
   /** The folder of this number, or that of the document; undefined for a node that is gone. */
   folderAt(ino: number): { readonly ino: number; readonly path: string } | undefined
-  /** A node as it is shown now. Asks nobody, and no program counts as told of it. Undefined for one that is not known. */
+  /** The attributes of a known node. Asks no service, and does not count as an access: no program has seen this version. */
   peek(ino: number): Attributes | undefined
-  /** The same by its name, as the folder's last listing says. */
+  /** As `peek`, for a name in the last listing of a folder. */
   peekName(folder: number, name: string): Attributes | undefined
-  /** Lists a folder anew, if the service is there. Never throws. */
+  /** Lists a folder anew, if the service is reachable. Never throws. */
   listAnew(folder: number): Promise<void>
   status(): FileSystemStatus
   /** Returns the state of one path; asks the service where no listing is fresh. Never throws. */
   place(path: string): Promise<Place>
-  /** States of a folder's names, or of one document, from what is known here: the service is not asked. */
+  /** Returns the states of a folder's names, or of one document, as known here: the service is not asked. */
   folder(path: string): FolderStatus
-  /** Tells the states of a folder's names, and each change of them, until the signal aborts. */
+  /** Reports the states of a folder's names, and each change of them, until the signal aborts. */
   watchFolder(
     path: string,
     options: { signal: AbortSignal; onChange: (change: FolderChange) => void },
@@ -105,15 +105,15 @@ export interface FileSystem extends Operations {
   ): Promise<void>
   /** Asks the service for a document's download address. Throws ErrnoError where it has none that is shown here; ApiError; NetworkError. */
   link(path: string): Promise<Link>
-  /** Names this conflict copy no longer: somebody has dealt with it. */
+  /** Removes a conflict copy from `status`: a person has decided about it. */
   conflictResolved(copy: string): void
-  /** Names refused names at or under the path no longer. Answers how many. */
+  /** Removes the refused names at or under the path from `status`. Returns how many. */
   dismissNames(path: string): number
-  /** Tells of damage found so far no longer. Answers the files that were set aside, which stay, as they are called now. */
+  /** Removes the damage found so far from `status`. Returns the new names of the damaged files, which stay on the disk. */
   dismissDamage(): readonly string[]
-  /** Looks again where `status` names what may be gone by now. Never throws. */
+  /** Lists the folders of conflict copies, which may be gone by now, so that the next `status` is up to date. Never throws. */
   lookAgain(): Promise<void>
-  /** Checks that the files of `stateDir` are where they were put, and repairs that where they are not. Never throws. */
+  /** Checks that the files of `stateDir` are still there, and replaces missing ones. Never throws. */
   checkStateDir(): void
   /** Returns the changes at or under a path that are not sent yet. */
   unsent(path: string): readonly Unsent[]
@@ -134,8 +134,8 @@ export interface FileSystem extends Operations {
   /** Ends the pin; the documents kept for it may be evicted from now on. Throws ENOENT if the path is not pinned. */
   unpin(path: string): void
   /**
-   * Ends the pins at and under a path, and removes what is kept of documents there; unsent content stays. Rejects with EBUSY where
-   * a folder above is pinned, ENOENT, and what listing it throws.
+   * Ends the pins at and under a path, and removes the cached content of its documents; unsent content stays. Rejects with EBUSY if
+   * a folder above is pinned, ENOENT, and with errors of listing it.
    */
   free(path: string, options: { signal: AbortSignal }): Promise<FreeAnswer>
   pins(): readonly PinStatus[]
@@ -153,16 +153,16 @@ export interface FileSystem extends Operations {
   recover(path: string, destination: string): Promise<void>
   /** Moves the files of lost+found to a local folder outside the mount, under their paths. Returns the new files. */
   recoverLost(destination: string): Promise<readonly string[]>
-  /** Versions at and under a path that programs here replaced or deleted lately, latest first. */
+  /** Returns the versions at and under a path that programs here replaced or deleted, latest first. */
   former(path: string): Promise<readonly Former[]>
   /**
-   * Brings a former version back, or all that was deleted under a folder. Rejects with ENOENT where none is known, ENODATA where its
-   * bytes were not kept, and with what saving it throws.
+   * Saves a former version, or all documents deleted under a folder, again. Rejects with ENOENT if none is known, ENODATA if its
+   * bytes were not kept, and with errors of saving it.
    */
   restore(request: RestoreRequest, options: { signal: AbortSignal }): Promise<RestoreAnswer>
-  /** Removes all that is kept of former versions. Answers how many bytes that were. */
+  /** Deletes the kept bytes of all former versions. Returns how many. */
   emptyUndo(): Promise<number>
-  /** Sends everything, whatever its quiet time or backoff, until done, refused or out of time. Answers what is left. */
+  /** Sends everything, whatever its quiet time or backoff, until done, refused or out of time. Returns the others. */
   drain(options: {
     timeoutMs: number
     onProgress?: (progress: DrainProgress) => void

@@ -1,31 +1,31 @@
-// Versions that programs here replaced or deleted, as people are told of them.
+// Shapes for `docmount undo`: former versions, which programs here replaced or deleted.
 
-/** A version of a document that is kept for undo, or of which that is known why it is not. */
+/** A former version of a document; its bytes are kept, or `missing` says why not. */
 export interface Former {
   readonly path: string
   readonly how: 'replaced' | 'deleted'
-  /** ISO time at which it went. */
+  /** ISO time at which it was replaced or deleted. */
   readonly at: string
-  /** ISO time at which the service stored it, where that was told. */
+  /** ISO time at which the service stored it, if known. */
   readonly storedAt: string | undefined
   readonly bytes: number | undefined
-  /** Why its bytes are not on this machine, in words; absent where they are. */
+  /** Why its bytes are not on this machine, in words; absent if they are. */
   readonly missing?: string
-  /** It was brought back since. */
+  /** True if it was restored since. */
   readonly isRestored: boolean
 }
 
 export interface RestoreRequest {
   readonly path: string
-  /** ISO time: as it was then. Absent: as it was last, before it was replaced or deleted. */
+  /** ISO time: restores the version of that time. Absent: restores the latest former version. */
   readonly at?: string | undefined
-  /** Where it is put, in the project. Absent: where it was. */
+  /** Path in the project to restore to. Absent: the old path. */
   readonly to?: string | undefined
 }
 
 export interface RestoreAnswer {
-  /** Documents that are back, and at which path. */
+  /** Restored documents, with their new and old paths. */
   readonly restored: readonly { readonly path: string; readonly from: string; readonly bytes: number }[]
-  /** Those that are not, and why, in words. */
+  /** Documents that were not restored, and why, in words. */
   readonly left: readonly { readonly path: string; readonly why: string }[]
 }

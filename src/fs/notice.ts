@@ -1,4 +1,4 @@
-// Notices: events that a person hears of without asking.
+// Notices: events that the person is notified of on the desktop.
 
 /**
  * - `away`, `back`: the service became unreachable; it is reachable again.

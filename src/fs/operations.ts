@@ -150,7 +150,7 @@ export type Filler = (child: DirectoryEntry, cookie: number) => boolean
  * `errnoOf` can name. `lookup`, `create`, `mkdir` and `remember` each add one to the node's lookup count.
  */
 export interface Operations {
-  /** `.` and `..` look up a node by its number, also a forgotten one: ESTALE if it is not where it was. */
+  /** `.` and `..` look up a node by its number, also a forgotten one: ESTALE if it is not at its last known path. */
   lookup(parent: number, name: string, caller: Caller): MaybePromise<Entry | NegativeEntry>
   /** Takes `count` references away. Never fails, unknown nodes are ignored. */
   forget(ino: number, count: number): void
@@ -242,11 +242,11 @@ export interface Finding {
 /** A door whose programs want to hear of other clients' changes in some folders. Never throws. */
 export interface Watcher {
   watches(folder: number): boolean
-  /** A listing of a folder that is watched told this; the tree shows it already. */
+  /** Called after a new listing of a watched folder; the tree shows these changes already. */
   found(folder: number, findings: readonly Finding[]): void
 }
 
-/** A door in which nobody watches. */
+/** A watcher without watched folders. */
 export const idleWatcher: Watcher = {
   watches: () => false,
   found() {},

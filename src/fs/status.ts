@@ -67,10 +67,10 @@ export type Place =
   | { readonly state: 'unknown'; readonly why: string }
 
 /**
- * The state of a name. Of a folder: the first of these that anything in it is in, from the last to the first.
+ * The state of a name, in ascending order. A folder has the highest state of all names below it.
  * - `stored`: the service has what is shown.
  * - `local`: on this machine only, and it stays there; or an empty folder.
- * - `undecided`: on this machine only, until its name or its program tells what it is.
+ * - `undecided`: on this machine only, until its name or its program shows if it is a document or a temporary file.
  * - `waiting`: to be sent, or open for writing.
  * - `sending`: on its way.
  * - `conflict`: another client's version is kept beside it, or it is that version.
@@ -87,7 +87,7 @@ export const nameStates = [
 ] as const
 export type NameState = (typeof nameStates)[number]
 
-/** How much of a document is on this machine: all of it and kept here, all of it, some, nothing. Of a folder: of what is pinned there. */
+/** How much of a document is on this machine: all, pinned; all; some; nothing. For a folder: how much of its pinned documents. */
 export type Here = 'pinned' | 'cached' | 'partly' | 'no'
 
 export interface NameStatus {
@@ -95,26 +95,26 @@ export interface NameStatus {
   readonly kind: 'file' | 'folder'
   readonly state: NameState
   readonly here: Here
-  /** True where it, or a folder above it, is pinned: `here` says if it has come. */
+  /** True if it, or a folder above it, is pinned, even if it is not fetched yet (`here`). */
   readonly isPinned: boolean
-  /** Bytes that are sent, and that were to be; of all that is in a folder. */
+  /** Bytes sent so far, and in total; for a folder, sums over all names below it. */
   readonly sentBytes: number
   readonly bytesToSend: number
   /** A sentence about what is wrong, or why it is not sent. */
   readonly problem?: string
 }
 
-/** A folder's names, as far as they are known here; or one document. */
+/** The states of a folder's known names, or of one document. */
 export interface FolderStatus {
   readonly path: string
-  /** Undefined where nothing has this name, as far as is known here. */
+  /** Undefined if no document or folder of this name is known here. */
   readonly own: NameStatus | undefined
   readonly names: readonly NameStatus[]
   /** False for a folder whose names are not known here. */
   readonly isListed: boolean
 }
 
-/** A change of a folder: the names that are new or other than before, and those that are gone. */
+/** A change of a folder: names that are new or changed, and names that are gone. */
 export interface FolderChange {
   readonly own: NameStatus | undefined
   readonly names: readonly NameStatus[]
@@ -122,10 +122,10 @@ export interface FolderChange {
   readonly isListed: boolean
 }
 
-/** An extended attribute: not supported where it is not the drive's own, no data where it is not set. */
+/** An extended attribute: EOPNOTSUPP if it is not one of the drive's, ENODATA if it is not set. */
 export type Attribute = { readonly value: string } | { readonly errno: 'EOPNOTSUPP' | 'ENODATA' }
 
-/** Download address of a document: whoever has it may download, without a key. */
+/** Download address of a document, which needs no key. */
 export interface Link {
   /** Path in the project. */
   readonly path: string
@@ -154,9 +154,9 @@ export interface FileSystemStatus {
   readonly stale: boolean
   /** Since when the service is away (epoch ms), and why. */
   readonly away: Absence | undefined
-  /** Somebody asked for a pause: nothing is sent. */
+  /** True after `docmount pause`: no change is sent. */
   readonly isPaused: boolean
-  /** The service's word on a key that it refuses, while it does so: everything waits for another one. */
+  /** The service's message while it refuses the key; all changes wait for another key. */
   readonly keyRefusal: string | undefined
   readonly unsent: readonly Unsent[]
   readonly unsentBytes: number

@@ -11,8 +11,8 @@ import type { Going } from '../undo/record.ts'
  */
 export interface Questions {
   /**
-   * Called before the version at `path` is destroyed: nodes that still need its bytes fetch them before this resolves. `going`: it
-   * goes for good, and has not moved to another path.
+   * Called before the version at `path` is destroyed: nodes that still need its bytes fetch them before this resolves. `going`:
+   * given if the version is replaced or deleted, not moved to another path, so that it is kept for undo.
    */
   preserve(path: string, signal: AbortSignal, going?: Going): Promise<void>
   /** Brings the content at a move's source into the spool, and calls `take` with it while that is unchanged. */

@@ -9,7 +9,7 @@ import type { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
 import { Turns } from './turns.ts'
 
-/** The service is away; a person asked for it. */
+/** Reason for a pause of the queue: the service is away, or a person asked for it (`docmount pause`). */
 export type PauseReason = 'away' | 'asked'
 
 export interface ScheduleOptions {

@@ -41,7 +41,7 @@ export interface ReaderOptions {
   readonly memoryBytes?: number
   /** Returns the silence since a time that counts (ms, monotonic clock). Default: all of it. */
   readonly silentMs?: (since: number) => number
-  /** Told of each document that came whole through the network. */
+  /** Called with each document whose blocks have all arrived, some of them through the network. */
   readonly onReceived?: (version: Version) => void
   readonly log: Log
   readonly world: Pick<World, 'clock' | 'chance' | 'disk'>

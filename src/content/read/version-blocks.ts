@@ -34,7 +34,7 @@ export interface BlockEvents {
   becameIdle(blocks: VersionBlocks): void
   /** The service has other content at this version's path. */
   becameStale(blocks: VersionBlocks): void
-  /** All of it has come, some of that through the network. */
+  /** All blocks have arrived at least once, some of them through the network. */
   cameWhole(blocks: VersionBlocks): void
 }
 
@@ -54,9 +54,9 @@ export class VersionBlocks implements FillTarget {
   /** One check for each path it had: the same bytes may have another ETag there. */
   readonly #checks = new WeakMap<Version, VersionCheck>()
   readonly #rest: BackgroundFetch
-  /** Blocks that have come so far; undefined once all have. */
-  #come: Uint8Array | undefined
-  #comeCount = 0
+  /** For each block 1 if it has arrived; undefined once all have. */
+  #hasArrived: Uint8Array | undefined
+  #arrivedCount = 0
   #isFromNetwork = false
   #version: Version
   #stored: StoredVersion | undefined
@@ -76,7 +76,7 @@ export class VersionBlocks implements FillTarget {
     this.#waiters = new BlockWaiters(sources.download.world.clock)
     this.#events = events
     this.isShared = !isWeak(version)
-    this.#come = new Uint8Array(blockCount(sizeBytes))
+    this.#hasArrived = new Uint8Array(blockCount(sizeBytes))
     this.#rest = new BackgroundFetch({
       sizeBytes,
       link: sources.download.link,
@@ -248,11 +248,11 @@ export class VersionBlocks implements FillTarget {
   }
 
   #count(block: number): void {
-    if (this.#come === undefined || this.#come[block] === 1) return
-    this.#come[block] = 1
-    this.#comeCount++
-    if (this.#comeCount < this.#come.length) return
-    this.#come = undefined
+    if (this.#hasArrived === undefined || this.#hasArrived[block] === 1) return
+    this.#hasArrived[block] = 1
+    this.#arrivedCount++
+    if (this.#arrivedCount < this.#hasArrived.length) return
+    this.#hasArrived = undefined
     if (this.#isFromNetwork) this.#events.cameWhole(this)
   }
 

@@ -6,14 +6,14 @@ import { namesIn } from './names-in.ts'
 
 const aside = '.damaged-'
 
-/** Those that nobody has dismissed. */
+/** Returns the damaged files that the person has not dismissed. */
 export function filesSetAside(stateDir: string, disk: Disk): string[] {
   return namesIn(stateDir, disk)
     .filter((name) => name.includes(aside) && !name.endsWith('-wal'))
     .map((name) => join(stateDir, name))
 }
 
-/** They stay where they are, under names that are not looked for. Answers those. Throws what the disk answers. */
+/** Renames the files, so that `filesSetAside` no longer finds them. Returns their new paths. Throws the disk's errors. */
 export function dismissSetAside(stateDir: string, disk: Disk): string[] {
   const files = filesSetAside(stateDir, disk)
   return files.map((file) => {

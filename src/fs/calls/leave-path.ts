@@ -48,10 +48,10 @@ export function leavePath(parts: LeaveParts, node: Node): Left {
 function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
   // If the change carries nothing any more, the version at the path is that of another document.
-  const isAnywhere = job === undefined || !carriesNothing(job.intention)
-  const isStoredHere = isAnywhere && remote !== undefined && node.storedPath === path
+  const isOwnVersion = job === undefined || !carriesNothing(job.intention)
+  const isStoredHere = isOwnVersion && remote !== undefined && node.storedPath === path
   // Its bytes are read at the old path until they have been moved.
-  if (isAnywhere) parts.tree.versions.refer(node, node.storedPath ?? path)
+  if (isOwnVersion) parts.tree.versions.refer(node, node.storedPath ?? path)
   if (job === undefined || job.intention.path !== path) {
     if (isStoredHere) {
       const fingerprint = fingerprintOf(remote)

@@ -1,5 +1,5 @@
-// Documents that are taken from the service and go on on this machine: into the trash, or for those who have them open. Their bytes
-// are here first, in a row of the journal's transaction that also says what the service has to hear.
+// Documents that are deleted in the service and stay on this machine: in the trash, or for programs that have them open. Their
+// bytes are fetched first; one transaction of the journal then records the local file and the delete for the service.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
@@ -15,12 +15,12 @@ export interface BringForTrashParts extends BringParts {
   readonly reader: Reader
 }
 
-/** So many bytes are fetched for one move into the trash. */
-const fetchedBytes = 64 * 1024 * 1024
+/** Most bytes that are fetched for one move into the trash. */
+const mostFetchedBytes = 64 * 1024 * 1024
 
 /**
- * Throws EXDEV where too much is not on this machine: file managers then offer to delete for good, and `mv` copies. And what fetching
- * throws.
+ * Fetches the bytes of these documents. Throws EXDEV if too many are missing here (file managers then offer to delete for good, and
+ * `mv` copies), and the errors of fetching.
  */
 export async function bringForTrash(
   parts: BringForTrashParts,
@@ -31,7 +31,7 @@ export async function bringForTrash(
   let missing = 0
   for (const { version, size = 0 } of stored)
     if (version !== undefined) missing += size - (await parts.reader.disk.bytesInPlace(version, size))
-  if (missing > fetchedBytes)
+  if (missing > mostFetchedBytes)
     throw new ErrnoError('EXDEV', `${missing} bytes would have to be fetched for the trash`)
   for (const node of stored) await bringHere(parts, node, signal)
 }
@@ -41,7 +41,7 @@ export interface LeaveServiceParts {
   readonly queue: CommitQueue
 }
 
-/** Asked before the node gets its new name. Answers what hides the old one, and journals that the service has to hear of it. */
+/** Called before the node gets its new name. Returns a function that hides the old name and journals the delete for the service. */
 export function leaveService(parts: LeaveServiceParts, node: Node, caller: Caller): () => void {
   const { name, parent } = node
   const version = takenAway(parts.tree.seen, node, caller)

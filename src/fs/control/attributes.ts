@@ -1,5 +1,5 @@
-// Extended attributes of a drive, for programs that know no socket: the state of a document, and its pin as one to be set. Not
-// in any list of names, so that no copy carries them along.
+// Extended attributes of documents, for programs that do not use the control socket: the state of a document, and its pin, which
+// can be set. listxattr does not list them, so that programs do not copy them along.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { printable } from '../../printable.ts'
@@ -9,7 +9,7 @@ import { nodeStatus, type FolderParts } from './folder-status.ts'
 
 const prefix = 'user.docmount.'
 
-/** Undefined: there is none now. */
+/** Values of the attributes, by name without the prefix; undefined if the document does not have the attribute now. */
 const values: Readonly<Record<string, (status: NameStatus) => string | undefined>> = {
   state: ({ state }) => state,
   here: ({ here }) => here,
@@ -18,7 +18,7 @@ const values: Readonly<Record<string, (status: NameStatus) => string | undefined
   problem: ({ problem }) => (problem === undefined ? undefined : printable(problem)),
 }
 
-/** The answer to each write of a program, which asks for an attribute that no drive has: an error that is thrown costs much more. */
+/** Returns the errno instead of throwing it, which costs much more: the kernel asks for `security.capability` before each write. */
 export function attributeOf(parts: FolderParts, ino: number, attribute: string): Attribute {
   if (!attribute.startsWith(prefix)) return { errno: 'EOPNOTSUPP' }
   const valueOf = values[attribute.slice(prefix.length)]
@@ -28,8 +28,8 @@ export function attributeOf(parts: FolderParts, ino: number, attribute: string):
 }
 
 /**
- * Pins, or ends the pin. `value` undefined removes the attribute. Throws EOPNOTSUPP for one of others; EPERM for one that only tells;
- * EINVAL; EBUSY where a folder above is pinned; ENOSPC where it does not fit; and what listing it throws.
+ * Pins, or ends the pin. `value` undefined removes the attribute. Throws EOPNOTSUPP for a foreign attribute, EPERM for a read-only
+ * one, EINVAL, EBUSY if a folder above is pinned, ENOSPC if the pin does not fit, and errors of listing the path.
  */
 export async function setAttribute(
   parts: FolderParts,

@@ -1,5 +1,5 @@
-// The states of a folder's names, from what is known here: asks nobody, and walks no folder. A folder is in the state of what
-// is in it, which comes from what is unsent, local or in conflict: those are few, and are counted nowhere.
+// The states of a folder's names, as known here: it asks no service, and walks no folder. The state of a folder is the worst one
+// below it, computed from the unsent, local and conflicting documents of the drive, which are few.
 
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Told } from '../../ledger/view.ts'
@@ -54,16 +54,16 @@ export function folderStatus(parts: FolderParts, path: string): FolderStatus {
   }
 }
 
-/** The state of one node, as `folderStatus` tells it. */
+/** Returns the state of one node, as `folderStatus` does for a name. */
 export function nodeStatus(parts: FolderParts, node: Node): NameStatus {
   return statusOf(parts, node, sumOfAll(sumsBelow(parts, node.path)))
 }
 
-/** Concerns by name in a folder, each with all that is below it; by the empty name, those of the path itself. */
+/** Returns the concerns by name in a folder, summed over all paths below each; under the empty name, those of the path itself. */
 function sumsBelow(parts: FolderParts, path: string): ReadonlyMap<string, Sum> {
   const isFile = parts.tree.find(path)?.kind === 'file'
   const own = isFile ? unsentAt(parts, path) : undefined
-  // Of a document only its own row is looked for: somebody may ask of each of many.
+  // For a document only its own row is read, because file managers ask for each of many documents.
   const unsent = isFile ? (own === undefined ? [] : [own]) : unsentUnder(parts, path)
   const below = new Map<string, Sum>()
   for (const concern of [...unsent.map(unsentConcern), ...otherConcerns(parts)]) {
@@ -89,7 +89,7 @@ function ownStatus(parts: FolderParts, path: string, sum: Sum): NameStatus | und
   return isShown ? nameStatus(parts, above, { name, record: listed?.get(name) }, () => sum) : undefined
 }
 
-/** Undefined where neither a node nor a record tells of it. */
+/** Returns undefined if the name has neither a node nor a record. */
 function nameStatus(
   parts: FolderParts,
   folder: string,
@@ -129,7 +129,7 @@ function madeHere({ folder }: Node, sum: Sum): Sum {
   return { ...sum, state: 'local', problem: 'an empty folder reaches the service with its first document' }
 }
 
-/** A folder is here as far as it is pinned: what else is cached of it is not known without a walk. */
+/** For a folder only pins count: cached documents would have to be found by a walk. */
 function hereOfFolder(parts: FolderParts, path: string): { here: Here; isPinned: boolean } {
   const pins = parts.pins.status()
   const pin = parts.pinStore.pinOf(path)
@@ -141,7 +141,7 @@ function hereOfFolder(parts: FolderParts, path: string): { here: Here; isPinned:
   return { here: isHere ? 'pinned' : 'partly', isPinned: true }
 }
 
-/** Names with their records as the folder was listed last, also by an earlier run; undefined where it never was. */
+/** Returns the records by name of the folder's last listing, also of an earlier run; undefined if it was never listed. */
 function listedIn({ tree, saved }: FolderParts, path: string): ReadonlyMap<string, Told> | undefined {
   const node = tree.find(path)
   const known = node === undefined ? undefined : tree.listings.known(node)

@@ -1,5 +1,5 @@
-// Room for what is unsent, from what is only cached, and from what is kept for undo once nothing of that is left: content that the
-// service has not got comes first.
+// Frees disk space for unsent content: first from the disk cache, then from the undo store, because only unsent content cannot be
+// fetched again.
 
 import type { Reader } from '../../content/read/reader.ts'
 import type { UndoStore } from '../../content/undo/undo-store.ts'
@@ -15,13 +15,13 @@ export interface MakeRoomParts {
   readonly settings: { readonly stateDir: string; readonly cacheDir: string }
 }
 
-/** Answers false where there was nothing to give. A cache on another disk is left as it is. */
+/** Returns false if nothing could be freed. A cache on another disk is left as it is. */
 export async function makeRoom(parts: MakeRoomParts): Promise<boolean> {
   if (isOneDisk(parts) && (await parts.reader.disk.giveUp(freedBytes)) > 0) return true
   return (await parts.undo.giveUp(freedBytes)) > 0
 }
 
-/** Bytes that the disk cache and the undo store can give. */
+/** Returns the bytes that `makeRoom` could free in total. */
 export function givableBytes(parts: MakeRoomParts): number {
   return (isOneDisk(parts) ? parts.reader.disk.givableBytes : 0) + parts.undo.bytes
 }

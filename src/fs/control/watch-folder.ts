@@ -1,5 +1,5 @@
-// Changes of a folder's states, for somebody who watches it. Looked for a few times a second in what decides them, which is
-// little; only when that has changed are the states made anew and compared.
+// Reports changes of the states in a folder to a program that watches it. Twice a second it reads the few inputs of these states;
+// only if an input has changed, it computes the states anew and compares them.
 
 import { sleep } from '../../world/clock.ts'
 import type { FolderChange, NameStatus } from '../status.ts'
@@ -8,17 +8,17 @@ import { folderStatus, type FolderParts } from './folder-status.ts'
 
 const everyMs = 500
 
-/** Calls `onChange` with everything at first, then with what has changed. Resolves when the signal aborts. */
+/** Calls `onChange` with all states at first, then with the changed ones. Resolves when the signal aborts. */
 export async function watchFolder(
   parts: FolderParts,
   path: string,
   { signal, onChange }: { signal: AbortSignal; onChange: (change: FolderChange) => void },
 ): Promise<void> {
-  let decisive: string | undefined
+  let lastInputs: string | undefined
   let told: Told | undefined
   while (!signal.aborted) {
-    const now = decisiveIn(parts, path)
-    if (now !== decisive) {
+    const inputs = inputsOf(parts, path)
+    if (inputs !== lastInputs) {
       const { own, names, isListed } = folderStatus(parts, path)
       const next = new Map(names.map((status) => [status.name, JSON.stringify(status)]))
       const change = {
@@ -28,7 +28,7 @@ export async function watchFolder(
         gone: [...(told?.names.keys() ?? [])].filter((name) => !next.has(name)),
       }
       if (told === undefined || isOther(change, told)) onChange(change)
-      decisive = now
+      lastInputs = inputs
       told = { own, names: next, isListed }
     }
     await sleep(parts.clock, everyMs, { signal, idle: true }).catch(() => {})
@@ -46,8 +46,8 @@ function isOther({ own, isListed, names, gone }: FolderChange, told: Told): bool
   return JSON.stringify(own) !== JSON.stringify(told.own)
 }
 
-/** The same as long as every state is: all that `folderStatus` makes them from, but the listing itself. */
-function decisiveIn(parts: FolderParts, path: string): string {
+/** Returns all inputs of `folderStatus` as text; of the listing only its time. */
+function inputsOf(parts: FolderParts, path: string): string {
   const { tree, conflicts, localOnly, handles, pins, reader } = parts
   const node = tree.find(path)
   return JSON.stringify([

@@ -1,5 +1,5 @@
-// Folders that programs watch, for the door that shows them what other clients did: asked anew, and looked at without that any
-// program counts as told, which would decide what it may replace.
+// Reads of the tree for folders that programs watch (inotify). They do not count as accesses of a program: a program may replace
+// only versions that it has seen.
 
 import type { Reach } from '../../content/reach/reach.ts'
 import type { Attributes } from '../operations.ts'
@@ -29,7 +29,7 @@ export function peekName(
   return node === undefined ? undefined : attributesOf(node, owner)
 }
 
-/** The folder's watcher hears what changed. A folder that cannot be listed now is listed at the next look. */
+/** Lists the folder anew; the tree reports changes to the watcher. A listing that fails is repeated at the next interval. */
 export async function listAnew({ tree, reach }: { tree: Tree; reach: Reach }, ino: number): Promise<void> {
   const folder = tree.nodes.find(ino)
   if (folder?.folder === undefined || folder.isUnlinked || reach.isAway) return

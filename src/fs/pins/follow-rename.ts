@@ -27,7 +27,7 @@ export async function withPins(
   const from = pathIn(tree.nodes.getFolder(parent), name)
   await rename()
   const to = pathIn(tree.nodes.getFolder(newParent), newName)
-  // It may come back to where it was.
+  // A document in the trash may be restored to its old path, which stays pinned.
   if (isInTrash(to)) return
   const isFolder = tree.find(to)?.folder !== undefined
   const mayBeBackup =

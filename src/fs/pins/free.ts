@@ -1,4 +1,4 @@
-// Frees the room that a document or folder takes here: what the service has is neither kept nor pinned any more.
+// `docmount free`: frees the disk space of a document or folder on this machine, and ends its pins. The service keeps all of it.
 
 import type { Reader } from '../../content/read/reader.ts'
 import { isAtOrUnder } from '../../path.ts'

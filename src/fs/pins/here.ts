@@ -1,4 +1,4 @@
-// How much of a document is on this machine, by what is known of its files: asks nobody, and opens none.
+// How much of a document is on this machine, as the disk cache knows without opening a file.
 
 import type { DiskCache } from '../../content/disk/disk-cache.ts'
 import type { Here } from '../status.ts'

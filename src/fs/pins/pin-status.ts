@@ -35,7 +35,7 @@ export type PinAnswer =
   | ({ readonly kind: 'no-room' } & NoRoom)
 
 export interface FreeAnswer {
-  /** Of which something was here. */
+  /** Documents of which bytes were here. */
   readonly documents: number
 }
 

@@ -1,6 +1,6 @@
-// Other clients’ changes in a folder: what it showed before an answer of the service, compared with what it shows now. Names that
-// are decided here are left out: the kernel saw those changes. A new version of a document that has a node is told where the node
-// takes it up (`Tree.overtaken`).
+// Other clients’ changes in a folder, for a door that watches it: the names shown before a new listing, compared with those of the
+// listing. Names of unsent changes of this drive are left out, because the kernel made them. A new version of a document that has a
+// node is not found here: `Tree.overtaken` reports it.
 
 import { fingerprintOf, isSameVersion } from '../../content/fingerprint.ts'
 import type { Told } from '../../ledger/view.ts'
@@ -9,11 +9,13 @@ import type { ListedNames } from './listed-names.ts'
 import type { Node } from './node.ts'
 
 export interface Shown {
-  /** The record of a name in the listing before, unless the name was hidden here. */
+  /** Returns the record of a name in the listing before, unless the name was hidden by a change of this drive. */
   readonly before: (name: string) => Told | undefined
   readonly namesBefore: Iterable<string>
   readonly now: ListedNames
+  /** True for names that unsent changes of this drive decided before the listing. */
   readonly wasOurs: (name: string) => boolean
+  /** True for names that they decide now. */
   readonly isOurs: (name: string) => boolean
   readonly nodesBefore: ReadonlyMap<string, Node>
 }
@@ -27,7 +29,7 @@ export function changesOfOthers({
   nodesBefore,
 }: Shown): Finding[] {
   const findings: Finding[] = []
-  const gone = (name: string, told: Told | undefined): void => {
+  const reportGone = (name: string, told: Told | undefined): void => {
     const node = nodesBefore.get(name)
     const kind = node?.kind ?? told?.kind ?? 'file'
     findings.push({ what: 'gone', name, kind, ino: node?.ino })
@@ -35,13 +37,13 @@ export function changesOfOthers({
   for (const name of new Set(namesBefore)) {
     if (now.has(name) || isOurs(name)) continue
     const told = before(name)
-    if (told !== undefined || wasOurs(name)) gone(name, told)
+    if (told !== undefined || wasOurs(name)) reportGone(name, told)
   }
   for (const record of now.values()) {
     const { name, kind } = record
     if (isOurs(name) || wasOurs(name) || nodesBefore.get(name)?.kind === kind) continue
     const told = before(name)
-    if (told !== undefined && told.kind !== kind) gone(name, told)
+    if (told !== undefined && told.kind !== kind) reportGone(name, told)
     if (told?.kind !== kind) findings.push({ what: 'made', name, kind })
     else if (isAnother(told, record)) findings.push({ what: 'changed', name, kind })
   }

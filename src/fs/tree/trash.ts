@@ -1,9 +1,9 @@
-// The file managers' trash in the drive's root, as the trash specification of freedesktop.org has it: all that is in it is on this
-// machine only, whatever its name, and the service is neither asked for it nor told of it.
+// The trash folder of file managers in the drive's root (trash specification of freedesktop.org). All files in it are on this
+// machine only, whatever their names: the service is never asked about the folder, and gets none of it.
 
 const trashFolder = /^\/\.Trash-\d+(?:\/|$)/
 
-/** True for the trash of a user, and for what is in it. */
+/** True for a user's trash folder, and for every path in it. */
 export function isInTrash(path: string): boolean {
   return trashFolder.test(path)
 }

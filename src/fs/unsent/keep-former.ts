@@ -1,5 +1,5 @@
-// Versions that a program here replaces or deletes are kept for undo, where their bytes are on this machine already. The service is
-// told of the change after that.
+// Keeps versions that a program here replaces or deletes for undo, if their bytes are on this machine already. The change is sent
+// to the service after that.
 
 import { versionOf } from '../../content/fingerprint.ts'
 import type { Reader } from '../../content/read/reader.ts'
@@ -11,7 +11,7 @@ export interface KeepFormerParts {
   readonly reader: Reader
 }
 
-/** Resolves when they survive a power cut. Never rejects. */
+/** Resolves when the kept versions survive a power cut. Never rejects. */
 export async function keepFormer({ undo, reader }: KeepFormerParts, all: readonly Going[]): Promise<void> {
   for (const going of all)
     await undo.keep(going, (take) => reader.readHere(versionOf(going.path, going.fingerprint), take))

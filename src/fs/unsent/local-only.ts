@@ -67,12 +67,12 @@ export class LocalOnly {
     await this.#check()
   }
 
-  /** All files that are here only. */
+  /** Returns all local-only files. */
   *all(): Iterable<Node> {
     for (const node of this.#files.keys()) if (isLinkedLocalOnly(node)) yield node
   }
 
-  /** Files that have been here only for longer than a file is given to become a document. */
+  /** Returns files that have been local-only for longer than `leftAloneMs`, each with the reason. */
   *lasting(): Iterable<[Node, string | undefined]> {
     const before = this.#clock.steady() - this.#leftAloneMs
     for (const [node, { since, why }] of this.#files)
@@ -107,7 +107,7 @@ export class LocalOnly {
   }
 }
 
-/** Still here only, and not for good. */
+/** True for a local-only file with a name that may still become a document: files in the trash never do. */
 export function isLinkedLocalOnly(node: Node): boolean {
   return node.isLocalOnly && !node.isUnlinked && !isInTrash(node.path)
 }
@@ -127,7 +127,7 @@ export function whyHere(node: Node): string {
   return node.door.writeHandles > 0 ? 'open in a program' : reasonByName(node)
 }
 
-/** No rule keeps it here: its name, its program or the next minute decides. */
+/** True if no rule keeps the file local: a rename, its program or the next minute decides. */
 export function isUndecided(node: Node): boolean {
   return ruleFor(node) === undefined
 }
