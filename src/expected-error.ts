@@ -4,6 +4,6 @@
 export abstract class ExpectedError extends Error {
   /** An argument, an option or a setting is wrong: exit code 2. */
   readonly isUsage: boolean = false
-  /** The same may succeed later with nothing changed: exit code 75. */
+  /** True if the same command may succeed later without any change: exit code 75. */
   readonly isTemporary: boolean = false
 }

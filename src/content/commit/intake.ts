@@ -133,7 +133,7 @@ export class Intake {
     if (source === path || draft === undefined) return false
     if (draft.kind === 'delete') return draft.path === source
     if (draft.source !== source || !this.#order.isOvertakenAbove(job, source)) return false
-    // But not if it has to wait for an older job at or above its target.
+    // It must not if it has to wait for an older job at or above its target.
     const isAwaited = this.#order.olderAbove(second, draft.path) ?? this.#order.olderPrune(second)
     return isAwaited === undefined
   }

@@ -128,7 +128,7 @@ export async function recoverTo(parts: RecoverToParts, path: string, destination
   }
 }
 
-/** Sends everything, whatever it waits for, until done, refused, or out of time; nothing while it is paused. Answers what is left. */
+/** Sends everything, whatever it waits for, until done, refused, or out of time; nothing while it is paused. Returns the others. */
 export async function drain(
   parts: UnsentParts & WaitParts,
   options: { timeoutMs: number; onProgress?: (progress: DrainProgress) => void },

@@ -21,7 +21,7 @@ export function checkName(name: string): void {
   if (isTrashName(name)) throw new ErrnoError('EPERM', 'no trash here: documents are deleted for good')
 }
 
-/** The same of a name for a folder. `hasTrash`: file managers may make their own in the root. */
+/** As `checkName`, for a new folder at `path`. `hasTrash`: file managers may make a trash folder in the root. */
 export function checkFolderName(path: string, hasTrash: boolean): void {
   if (!hasTrash || !isInTrash(path) || folderOf(path) !== '/') checkName(nameOf(path))
 }

@@ -189,7 +189,7 @@ const credentialErrors: ReadonlySet<string> = new Set([
 
 class Refusal extends Error {
   override readonly name = 'Refusal'
-  /** The same request may succeed when it is repeated. */
+  /** True if a repetition of the request may succeed. */
   readonly isTransient: boolean
   readonly isCredentialError: boolean
 
