@@ -40,8 +40,8 @@ export async function tableIdOf(tables: Tables, nameOrId: string, signal: AbortS
   const [found, ...others] = all.filter((table) => table.name === nameOrId && table.id !== undefined)
   if (found?.id === undefined) {
     const names = all.map(({ name }) => name ?? '?').join(', ')
-    const there = names === '' ? 'there is none yet (docmount tables create)' : `there is ${names}`
-    throw new CommandError(`no table is called "${nameOrId}"; ${there}`)
+    const hint = names === '' ? 'there is none yet (docmount tables create)' : `there is ${names}`
+    throw new CommandError(`no table is called "${nameOrId}"; ${hint}`)
   }
   if (others.length > 0) {
     const ids = [found, ...others].map(({ id }) => id).join(', ')

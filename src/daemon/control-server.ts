@@ -90,9 +90,9 @@ async function listen(socketPath: string, answer: (socket: Socket) => void, log:
   await chmod(socketPath, 0o600)
   return {
     close() {
-      const over = new Promise<void>((done) => void server.close(() => done()))
+      const closed = new Promise<void>((done) => void server.close(() => done()))
       socketName[Symbol.dispose]()
-      return over
+      return closed
     },
   }
 }

@@ -83,10 +83,10 @@ function isListening(url: string): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '')
   return new Promise((resolve) => {
     const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: 2_000 })
-    const tell = (answer: boolean) => (): void => {
+    const settle = (answer: boolean) => (): void => {
       socket.destroy()
       resolve(answer)
     }
-    socket.once('connect', tell(true)).once('error', tell(false)).once('timeout', tell(false))
+    socket.once('connect', settle(true)).once('error', settle(false)).once('timeout', settle(false))
   })
 }

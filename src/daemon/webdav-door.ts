@@ -118,16 +118,16 @@ async function serve(
 
 /** Returns the server in the form of a mount, which ends only when it is unmounted; `lazy` cuts off requests under way. */
 function asMounted(server: WebdavServer): Mounted {
-  let tell: (reason: CloseReason) => void = () => {}
+  let reportEnd: (reason: CloseReason) => void = () => {}
   const closed = new Promise<CloseReason>((resolve) => {
-    tell = resolve
+    reportEnd = resolve
   })
   return {
     notifier: silentNotifier,
     closed,
     async unmount({ lazy }) {
       await server.close({ waitMs: lazy ? 0 : lastRequestsMs })
-      tell('unmounted')
+      reportEnd('unmounted')
     },
   }
 }

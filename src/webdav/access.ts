@@ -72,9 +72,9 @@ export class Access {
     const { user, password } = this.#options
     const field = (name: string): string => fields.get(name) ?? ''
     if (field('username') !== user || field('uri') !== url || field('qop') !== 'auth') return false
-    const ours = md5(`${user}:${realm}:${password}`)
+    const userHash = md5(`${user}:${realm}:${password}`)
     const asked = md5(`${method}:${field('uri')}`)
-    const proof = [ours, field('nonce'), field('nc'), field('cnonce'), field('qop'), asked].join(':')
+    const proof = [userHash, field('nonce'), field('nc'), field('cnonce'), field('qop'), asked].join(':')
     return isSame(field('response'), md5(proof))
   }
 

@@ -166,7 +166,7 @@ async function answer(
   await before
   const walk = new PathWalk(operations, gone.signal)
   const isChanging = changeMethods.includes(request.method ?? '')
-  let say: () => void
+  let respond: () => void
   try {
     access.check(request)
     const method = methods.get(request.method ?? '')
@@ -174,15 +174,15 @@ async function answer(
     if (door.isReadOnly && isChanging) throw new Refused(403, 'the drive is read-only')
     const exchange = new Exchange({ request, response, door, walk, host: request.headers.host ?? '' })
     await method(exchange)
-    say = () => exchange.sendAnswer()
+    respond = () => exchange.sendAnswer()
   } catch (error) {
-    say = () => sendError(request, response, error, log)
+    respond = () => sendError(request, response, error, log)
   } finally {
     walk.releaseNodes()
   }
   // The kernel must know of the change before the client has its answer, and may read it through the other door.
   if (isChanging) await otherDoor?.heard()
-  say()
+  respond()
   linger(request, door.timeouts.lingerMs)
 }
 

@@ -37,7 +37,7 @@ const unknown: ErrorAnswer = { status: 500, sentence: 'docmount could not do it;
 export function statusOf(error: unknown): ErrorAnswer {
   if (error instanceof Refused) return { status: error.status, sentence: error.message }
   const errno = errnoOf(error)
-  const told = table[errno] ?? unknown
-  if (!(error instanceof ErrnoError)) return told
-  return { status: told.status, sentence: error.message.slice(error.code.length + 2) }
+  const known = table[errno] ?? unknown
+  if (!(error instanceof ErrnoError)) return known
+  return { status: known.status, sentence: error.message.slice(error.code.length + 2) }
 }

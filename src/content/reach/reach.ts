@@ -90,14 +90,14 @@ export class Reach {
 
   /** Resolves with the result of the work, or 'away' as soon as the service is; the work goes on all the same. */
   async unlessAway<T>(work: Promise<T>): Promise<T | 'away'> {
-    const over = new AbortController()
-    const away = this.#until(() => this.isAway, over.signal).then(() => 'away' as const)
-    // Its rejection by `over.abort()` means nothing.
+    const finished = new AbortController()
+    const away = this.#until(() => this.isAway, finished.signal).then(() => 'away' as const)
+    // Its rejection by `finished.abort()` means nothing.
     away.catch(() => {})
     try {
       return await Promise.race([work, away])
     } finally {
-      over.abort()
+      finished.abort()
     }
   }
 

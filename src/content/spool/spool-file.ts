@@ -180,8 +180,8 @@ export class SpoolFile {
   #change<T>(work: (fd: number) => Promise<T>): Promise<T> {
     const change = this.use(work)
     this.#changes.add(change)
-    const over = (): boolean => this.#changes.delete(change)
-    change.then(over, over)
+    const forget = (): boolean => this.#changes.delete(change)
+    change.then(forget, forget)
     return change
   }
 

@@ -100,20 +100,21 @@ function nameStatus(
   if (node !== undefined) return statusOf(parts, node, sumOf(name), record)
   if (record === undefined) return undefined
   const path = pathBelow(folder, name)
-  if (record.kind === 'folder') return told(name, 'folder', sumOf(name), hereOfFolder(parts, path))
+  if (record.kind === 'folder') return nameStatusOf(name, 'folder', sumOf(name), hereOfFolder(parts, path))
   const here = hereOf(parts, documentOf(undefined, record, path, 0))
-  return told(name, 'file', sumOf(name), { here, isPinned: parts.pinStore.pinOf(path) !== undefined })
+  return nameStatusOf(name, 'file', sumOf(name), { here, isPinned: parts.pinStore.pinOf(path) !== undefined })
 }
 
 function statusOf(parts: FolderParts, node: Node, sum: Sum, record?: Told): NameStatus {
   const { path, name, folder } = node
-  if (folder !== undefined) return told(name, 'folder', madeHere(node, sum), hereOfFolder(parts, path))
+  if (folder !== undefined)
+    return nameStatusOf(name, 'folder', madeHere(node, sum), hereOfFolder(parts, path))
   const file = record?.kind === 'file' ? record : undefined
   const here = hereOf(parts, documentOf(node, file, path, 0))
-  return told(name, 'file', sum, { here, isPinned: parts.pinStore.pinOf(path) !== undefined })
+  return nameStatusOf(name, 'file', sum, { here, isPinned: parts.pinStore.pinOf(path) !== undefined })
 }
 
-function told(
+function nameStatusOf(
   name: string,
   kind: NameStatus['kind'],
   sum: Sum,

@@ -15,7 +15,7 @@ export async function watchFolder(
   { signal, onChange }: { signal: AbortSignal; onChange: (change: FolderChange) => void },
 ): Promise<void> {
   let lastInputs: string | undefined
-  let told: Told | undefined
+  let reported: Reported | undefined
   while (!signal.aborted) {
     const inputs = inputsOf(parts, path)
     if (inputs !== lastInputs) {
@@ -24,26 +24,26 @@ export async function watchFolder(
       const change = {
         own,
         isListed,
-        names: names.filter(({ name }) => told?.names.get(name) !== next.get(name)),
-        gone: [...(told?.names.keys() ?? [])].filter((name) => !next.has(name)),
+        names: names.filter(({ name }) => reported?.names.get(name) !== next.get(name)),
+        gone: [...(reported?.names.keys() ?? [])].filter((name) => !next.has(name)),
       }
-      if (told === undefined || isOther(change, told)) onChange(change)
+      if (reported === undefined || isOther(change, reported)) onChange(change)
       lastInputs = inputs
-      told = { own, names: next, isListed }
+      reported = { own, names: next, isListed }
     }
     await sleep(parts.clock, everyMs, { signal, idle: true }).catch(() => {})
   }
 }
 
-interface Told {
+interface Reported {
   readonly own: NameStatus | undefined
   readonly names: ReadonlyMap<string, string>
   readonly isListed: boolean
 }
 
-function isOther({ own, isListed, names, gone }: FolderChange, told: Told): boolean {
-  if (names.length > 0 || gone.length > 0 || isListed !== told.isListed) return true
-  return JSON.stringify(own) !== JSON.stringify(told.own)
+function isOther({ own, isListed, names, gone }: FolderChange, reported: Reported): boolean {
+  if (names.length > 0 || gone.length > 0 || isListed !== reported.isListed) return true
+  return JSON.stringify(own) !== JSON.stringify(reported.own)
 }
 
 /** Returns all inputs of `folderStatus` as text; of the listing only its time. */

@@ -29,23 +29,23 @@ export function changesOfOthers({
   nodesBefore,
 }: Shown): Finding[] {
   const findings: Finding[] = []
-  const reportGone = (name: string, told: Told | undefined): void => {
+  const reportGone = (name: string, record: Told | undefined): void => {
     const node = nodesBefore.get(name)
-    const kind = node?.kind ?? told?.kind ?? 'file'
+    const kind = node?.kind ?? record?.kind ?? 'file'
     findings.push({ what: 'gone', name, kind, ino: node?.ino })
   }
   for (const name of new Set(namesBefore)) {
     if (now.has(name) || isOurs(name)) continue
-    const told = before(name)
-    if (told !== undefined || wasOurs(name)) reportGone(name, told)
+    const recordBefore = before(name)
+    if (recordBefore !== undefined || wasOurs(name)) reportGone(name, recordBefore)
   }
   for (const record of now.values()) {
     const { name, kind } = record
     if (isOurs(name) || wasOurs(name) || nodesBefore.get(name)?.kind === kind) continue
-    const told = before(name)
-    if (told !== undefined && told.kind !== kind) reportGone(name, told)
-    if (told?.kind !== kind) findings.push({ what: 'made', name, kind })
-    else if (isAnother(told, record)) findings.push({ what: 'changed', name, kind })
+    const recordBefore = before(name)
+    if (recordBefore !== undefined && recordBefore.kind !== kind) reportGone(name, recordBefore)
+    if (recordBefore?.kind !== kind) findings.push({ what: 'made', name, kind })
+    else if (isAnother(recordBefore, record)) findings.push({ what: 'changed', name, kind })
   }
   return findings
 }

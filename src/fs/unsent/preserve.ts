@@ -51,13 +51,13 @@ function warnWhereGone({ log }: PreserveParts, path: string, error: unknown): vo
 /** Updates rows of local-only files that still refer to the version: the files have its bytes by now, or are gone. */
 async function keepReferred(parts: PreserveParts, path: string, signal: AbortSignal): Promise<void> {
   const referring = parts.journal.localFiles.referringTo(path).map((file) => parts.tree.find(file))
-  const here = referring.filter((node) => node?.isLocalOnly === true && node.content !== undefined)
-  for (const node of here) {
+  const fetched = referring.filter((node) => node?.isLocalOnly === true && node.content !== undefined)
+  for (const node of fetched) {
     if (node === undefined) continue
     if (!isBeingWritten(node)) await persistScratch(parts, node)
     else await keepAccepted(parts, node, signal).catch((error: unknown) => warnWhereGone(parts, path, error))
   }
-  if (here.length > 0 || parts.journal.ended.mayResurfaceReference(path)) await parts.journal.durable()
+  if (fetched.length > 0 || parts.journal.ended.mayResurfaceReference(path)) await parts.journal.durable()
 }
 
 /**

@@ -116,10 +116,10 @@ export class BucketBackups {
   }
 
   async #contents(): Promise<Set<string>> {
-    const there = new Set<string>()
+    const names = new Set<string>()
     for await (const objects of listObjects(this.#client, contentsFolder))
-      for (const { key } of objects) there.add(key.slice(key.lastIndexOf('/') + 1))
-    return there
+      for (const { key } of objects) names.add(key.slice(key.lastIndexOf('/') + 1))
+    return names
   }
 
   async #others(): Promise<string> {

@@ -109,16 +109,16 @@ class TaskProcess<Task, Result> {
       if ('error' in answer) this.#awaited?.reject(revive(answer.error))
       else this.#awaited?.resolve(answer.result)
     })
-    const over = (message: string, cause?: Error): void => {
+    const onEnd = (message: string, cause?: Error): void => {
       this.#hasEnded = true
       clearTimeout(this.#idling)
       ended()
       this.#awaited?.reject(new ProcessEndedError(message, errorOutput.trim(), cause))
     }
     child.on('error', (error) => {
-      if (child.pid === undefined) over('the process could not begin', error)
+      if (child.pid === undefined) onEnd('the process could not begin', error)
     })
-    child.on('close', (code, signal) => over(`the process has ended (${signal ?? `exit ${code}`})`))
+    child.on('close', (code, signal) => onEnd(`the process has ended (${signal ?? `exit ${code}`})`))
   }
 
   /** True also if the process was killed and has not closed yet. */
