@@ -83,10 +83,13 @@ function isListening(url: string): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '')
   return new Promise((resolve) => {
     const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80), timeout: 2_000 })
-    const settle = (answer: boolean) => (): void => {
+    const resolveWith = (answer: boolean) => (): void => {
       socket.destroy()
       resolve(answer)
     }
-    socket.once('connect', settle(true)).once('error', settle(false)).once('timeout', settle(false))
+    socket
+      .once('connect', resolveWith(true))
+      .once('error', resolveWith(false))
+      .once('timeout', resolveWith(false))
   })
 }
