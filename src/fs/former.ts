@@ -1,4 +1,4 @@
-// Shapes for `docmount undo`: former versions, which programs here replaced or deleted.
+// Shapes for undo (`mount --undo`): former versions, which programs here replaced or deleted.
 
 /** A former version of a document; its bytes are kept, or `missing` says why not. */
 export interface Former {

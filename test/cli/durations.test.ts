@@ -46,7 +46,7 @@ test('rates are read as people type them', () => {
     1.5e6,
     4096,
     1024,
-    undefined,
+    0,
   ])
   expect(() => parseRate('fast')).toThrow(/2M/)
 })

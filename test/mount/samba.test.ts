@@ -10,11 +10,14 @@ import { oleFile, officeZip, workbookTypes } from '../support/office-files.ts'
 import { startSamba, whyNoSamba, type Samba } from '../support/samba.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
+import { leaveOut, mountDrivers } from '../support/thorough.ts'
 
 const why = whyNoFuse() ?? whyNoSamba()
+leaveOut('Samba over a mount through fuse-native')
+
 const shares = { plain: [], mac: ['vfs objects = catia fruit streams_xattr'] }
 
-describe.skipIf(why !== undefined).each(['kernel', 'fuse-native'])(
+describe.skipIf(why !== undefined).each(mountDrivers)(
   `a drive that Samba serves, through %s${why === undefined ? '' : ` (${why})`}`,
   (driver) => {
     let temporary: TemporaryFolder

@@ -83,7 +83,7 @@ const waiting: SharedService[] = []
 
 /**
  * Returns a service that earlier tests of this process have used, each with a project and a key of its own; what is left of them is
- * neither noted nor hit by faults. Whoever stops it gets one that is not used again.
+ * neither noted nor hit by faults. A service that is stopped is not used again.
  */
 export async function borrowTestService(): Promise<TestService> {
   if (isOnPostgres) return startTestService()

@@ -9,3 +9,8 @@ export { isThorough }
 export function leaveOut(what: string): void {
   if (!isThorough) it.skip(`with --all: ${what}`)
 }
+
+/** The kernel drivers of tests that show the same at each: the default one, and in a run of all tests both. */
+export const mountDrivers: readonly ('kernel' | 'fuse-native')[] = isThorough
+  ? ['kernel', 'fuse-native']
+  : ['kernel']

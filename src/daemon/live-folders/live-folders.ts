@@ -87,14 +87,17 @@ export class LiveFolders implements Watcher {
 
   async #serve(line: MountLine, cacheTtlMs: number): Promise<void> {
     const { signal } = this.#ending
-    while (!signal.aborted) {
-      const begunAt = performance.now()
+    // No program watches a folder of a drive that has just been mounted, and looking through all processes takes a while.
+    let begunAt = performance.now()
+    for (;;) {
+      const leftMs = Math.max(shortestMs, cacheTtlMs) - (performance.now() - begunAt)
+      await sleep(leftMs, undefined, { ref: false, signal }).catch(() => {})
+      if (signal.aborted) return
+      begunAt = performance.now()
       this.#isResting = false
       await this.#round(line).catch((error: unknown) =>
         this.#log.warn({ error }, 'folders that are watched could not be asked for'),
       )
-      const leftMs = Math.max(shortestMs, cacheTtlMs) - (performance.now() - begunAt)
-      await sleep(leftMs, undefined, { ref: false, signal }).catch(() => {})
     }
   }
 
