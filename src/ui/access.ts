@@ -58,7 +58,7 @@ export class Access {
     if (isForeign || (site !== undefined && site !== 'same-origin' && site !== 'none'))
       throw new Refused(403, 'other web pages have no access to this one')
     const uid = await userAtOtherEnd(request.socket)
-    if (uid !== undefined && this.#uid !== undefined && uid !== this.#uid && uid !== 0)
+    if (this.#uid !== undefined && uid !== undefined && uid !== this.#uid && uid !== 0)
       throw new Refused(403, 'this page belongs to another user of this machine')
     const token = url.searchParams.get('token')
     if (token !== null && request.method === 'GET') {
