@@ -7,7 +7,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseJson } from '../../../parse-json.ts'
 import { StartError } from '../../start-error.ts'
-import { valueOf } from './lists.ts'
+import { valueOf } from './xml.ts'
 
 export interface Credentials {
   readonly accessKeyId: string

@@ -1,6 +1,7 @@
-// Lists of the objects in a bucket. S3 sends flat XML, and our keys have no characters that XML would escape.
+// Lists of the objects in a bucket. Keys of ours have no characters that XML would escape.
 
 import type { S3Client } from './client.ts'
+import { elements, valueOf } from './xml.ts'
 
 export interface ListedObject {
   /** Key without the client's prefix. */
@@ -9,7 +10,7 @@ export interface ListedObject {
   readonly changedAt: number
 }
 
-/** Objects whose key begins with `begin`, in pages. */
+/** Yields the objects whose key begins with `begin`, in pages. */
 export async function* listObjects(client: S3Client, begin: string): AsyncGenerator<ListedObject[]> {
   const { prefix } = client
   for (let token: string | undefined, isFirst = true; isFirst || token !== undefined; isFirst = false) {
@@ -25,18 +26,4 @@ export async function* listObjects(client: S3Client, begin: string): AsyncGenera
     }))
     token = valueOf(text, 'NextContinuationToken')
   }
-}
-
-/** The text inside each element of this name. */
-export function elements(text: string, name: string): string[] {
-  return [...text.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map(([, inside]) => inside!)
-}
-
-/** The unescaped text of the first element of this name; undefined where there is none. */
-export function valueOf(text: string, name: string): string | undefined {
-  return elements(text, name)[0]
-    ?.replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
 }

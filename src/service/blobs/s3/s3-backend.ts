@@ -7,8 +7,9 @@ import type { BlobWriter, SharedBackend, DownloadHeaders, StagedBlob } from '../
 import type { S3Address } from './address.ts'
 import { DamagedContentError } from '../intact.ts'
 import { S3Client, type S3Request } from './client.ts'
-import { elements, listObjects, valueOf } from './lists.ts'
+import { listObjects } from './lists.ts'
 import { S3StagedBlob, S3Writer } from './writer.ts'
+import { elements, valueOf } from './xml.ts'
 
 const ownKey = /^[0-9a-f]{64}$/
 
