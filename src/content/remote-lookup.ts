@@ -78,7 +78,7 @@ async function untilGone(
   throw accepted
 }
 
-/** True for a 4xx that is about the path, not about the caller or the load. */
+/** True for a 4xx that is about the path, not about the caller (401, 403) or the load (408, 429). */
 export function mayMeanMissing(error: unknown): boolean {
   return (
     error instanceof ApiError &&

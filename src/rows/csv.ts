@@ -80,7 +80,7 @@ function separatorOf(text: string): string {
   return best
 }
 
-// Quoted cells are emptied, because separators and line ends in them do not count.
+/** The first line that is not blank. Quoted cells in it are emptied, because separators and line ends in them do not count. */
 function headerLine(text: string): string {
   const start = text.slice(0, 65_536).trimStart()
   return start.replaceAll(/"(?:[^"]|"")*"/g, '""').split(/\r\n|\r|\n/, 1)[0] ?? ''

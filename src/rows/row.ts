@@ -51,7 +51,7 @@ export function tooManyCells(): RowsError {
   return new RowsError(`more than ${maxCells} cells: split the file`)
 }
 
-/** Returns a function to call with each parsed line, header included. It throws TooManyRowsError as soon as there are too many. */
+/** Returns a function to call with each parsed line, header included, so that parsing stops early: it throws TooManyRowsError. */
 export function lineCounter(maxRows: number): (line: readonly unknown[]) => void {
   let lines = 0
   return (line) => {

@@ -100,6 +100,7 @@ export function readSharedStrings(xml: string | undefined): string[] {
   return strings
 }
 
+/** `type`: shared string, formula's or inline text, ISO date, boolean, error; else a number. */
 function cellValue(text: string, type: string, isDate: boolean, context: SheetContext): Cell {
   if (text === '') return null
   switch (type) {

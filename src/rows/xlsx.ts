@@ -36,6 +36,7 @@ function sheetLines(parts: Parts, maxRows: number): Cell[][] {
   })
 }
 
+/** The part of the first visible sheet; of the first one if all are hidden. */
 function firstSheet(parts: Parts): { path: string; date1904: boolean } {
   const workbook = parts.get('xl/workbook.xml')
   if (workbook === undefined) throw new RowsError('not an XLSX file: it has no xl/workbook.xml')

@@ -13,7 +13,7 @@ export interface Connections {
    * Neither is sent twice, even if the connection breaks. The second's body must be in memory, not a stream.
    */
   together(first: Request, second: Request): { first: Promise<Response>; second: Promise<Response> }
-  /** Later requests use new connections; those under way finish on theirs. */
+  /** Later requests use new connections (old ones may be dead); those under way finish on theirs. */
   renew(): void
   /** Closes all connections. Requests under way fail. */
   destroy(): Promise<void>

@@ -44,7 +44,8 @@ export class Lanes implements Connections {
         this.#giveBack(lane)
       }
       const once = lane.compose(sentOnce)
-      // Sent in the same turn of the event loop, so that no other request comes between them.
+      // Sent in the same turn of the event loop, so that no other request comes between them. undici sends the second before the
+      // first is answered only if it is `idempotent` and the first not `blocking`; it repeats none, because of `sentOnce`.
       return [
         whenRead(once.request({ ...first, idempotent: true, blocking: false }), giveBack),
         whenRead(once.request({ ...second, idempotent: true }), giveBack),

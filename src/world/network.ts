@@ -24,13 +24,14 @@ export interface Network {
    * SettingError for bad settings.
    */
   open(connections: number, settings?: NetworkSettings): Transport
-  /** Returns a text that changes with this machine's routes and name servers. Cheap enough to be called every second. */
+  /** Returns a text that changes with this machine's routes and name servers: `Reach` then probes at once. Cheap: once a second. */
   state(): string
 }
 
 export const systemNetwork: Network = { open: createTransport, state: networkState }
 
 function createTransport(connectionsPerHost: number, { proxy, caFile }: NetworkSettings = {}): Transport {
+  /** Errors in connecting: a request that failed so was never sent. */
   const connectErrors = new WeakSet<object>()
   const options = {
     connectionsPerHost,

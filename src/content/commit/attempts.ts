@@ -1,4 +1,6 @@
-// Attempts: each runs one job once, and decides what follows: an outcome, a later attempt, or a refusal.
+// Attempts: each runs one job once, and decides what follows: an outcome, a later attempt, or a refusal. A refused job waits for
+// the user, until it blocks a newer one: then it *gives way*. Example: the move `f` → `g` is refused, and a new `f` is saved: the
+// move takes its content into the spool, and leaves `f` to the save.
 
 import type { Chance } from '../../world/chance.ts'
 import { ApiError, NetworkError } from '../../api/errors.ts'
@@ -98,7 +100,7 @@ export class Attempts {
     this.#ended(job)
   }
 
-  /** Makes a refused job give way to a newer one that it blocks. */
+  /** Makes a refused job give way to a newer one that it blocks, with calls to the service. */
   async #unblock(job: Job, signal: AbortSignal): Promise<void> {
     const { order, intake, outcomes } = this.#parts
     const { intention } = job
@@ -141,8 +143,8 @@ export class Attempts {
   }
 
   /**
-   * Makes a job that is not done give way to the one behind it. Never throws: if the journal cannot record it, it is
-   * tried again later.
+   * Makes a job that is not done give way to the one behind it, without a call to the service. Never throws: if the journal cannot
+   * record it, it is tried again later.
    */
   yieldToNewer(job: Job): void {
     const { clock, intake, schedule } = this.#parts
@@ -181,6 +183,7 @@ export class Attempts {
     this.#ended(job)
   }
 
+  /** Lets an unfinished job wait again, and refused ones at its paths give way. */
   #ended(job: Job): void {
     const { order, open, schedule } = this.#parts
     job.controller = undefined

@@ -36,6 +36,7 @@ function isLocalTrouble(error: unknown): boolean {
   if (typeof code === 'string' && code.startsWith('SQLITE_')) return true
   // A system call failed on a local file, for another reason than that the file is gone.
   if (syscall !== undefined && code !== 'ENOENT') return true
+  // Our own errors have no `syscall`.
   return (
     code === 'ENOSPC' ||
     code === 'EMFILE' ||
@@ -51,7 +52,7 @@ export function backoffMs(attempts: number, error: unknown, chance: Chance): num
   return Math.max(ownMs, Math.min(askedMs, longestAskedMs))
 }
 
-/** Upper bound of the wait after so many attempts (ms). */
+/** Upper bound of the wait after so many attempts (ms): no longer one is believed after a restart. */
 export function longestWaitMs(attempts: number): number {
   return attempts === 0 ? longestRestMs : longestAskedMs
 }

@@ -6,6 +6,7 @@ import type { Intention } from '../intention.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { SpoolFile } from '../spool/spool-file.ts'
 
+/** True where its content is in the spool. */
 export function hasContent(spool: Spool, intention: Intention): intention is Intention & { spool: string } {
   return intention.spool !== undefined && spool.has(intention.spool)
 }

@@ -161,6 +161,7 @@ export class CommitQueue {
     return this.#open.withdraw(job, options)
   }
 
+  /** See `OpenJobs.mayWithdraw`. */
   mayWithdraw(job: Job): boolean {
     return this.#open.mayWithdraw(job)
   }
@@ -170,6 +171,7 @@ export class CommitQueue {
     this.#open.hold(job)
   }
 
+  /** See `OpenJobs.release`. */
   release(job: Job): void {
     this.#open.release(job)
   }
@@ -188,7 +190,7 @@ export class CommitQueue {
     return count
   }
 
-  /** Called when another document is listed at the source of a refused move: the move checks this, and gives way to it. */
+  /** Called when another document is listed at this path, the source of a refused move: that asks the service, and gives way. */
   foundAt(path: string): void {
     const job = this.first(path)
     if (job === undefined || job.isSourceReplaced || !canRecognizeSource(job.intention, path)) return
@@ -227,7 +229,7 @@ export class CommitQueue {
     }
   }
 
-  /** Ends jobs whose work another call has done. Jobs that run by now are left to end as usual. */
+  /** Ends jobs whose work the DELETE of their folder has done. Jobs that run by now are left to end as usual. */
   async fulfilled(jobs: readonly Job[]): Promise<void> {
     for (let at = 0; at < jobs.length; at += fulfilledPerBatch) {
       // Other work gets a turn between two batches.

@@ -48,6 +48,7 @@ export interface ConflictCopy {
   readonly path: string
   readonly theirs: RemoteFile
   readonly hostName: string
+  /** Type of the copy, if their record has none that can be sent. */
   readonly mimetype: Mimetype
   readonly signal: AbortSignal
 }

@@ -2,7 +2,7 @@
 
 import type { Intention } from '../intention.ts'
 
-/** Passes the chunks on, and counts their bytes in the intention. */
+/** Passes the chunks on, and counts their bytes in the intention, from 0. */
 export async function* countSent(
   intention: Pick<Intention, 'sentBytes'>,
   chunks: AsyncIterable<Uint8Array>,

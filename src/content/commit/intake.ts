@@ -1,5 +1,6 @@
-// Intake of new intentions: each is merged with an older one for its path, takes its place, or is queued behind it. All
-// changes belong to the current transaction of the journal.
+// Intake of new intentions: each is merged with an older one for its path, takes its place, or is queued behind it. Two saves of
+// `f` become one; a save behind one that is being sent waits, and takes its place if that fails. All changes belong to the
+// current transaction of the journal.
 
 import { withDigest } from '../digest.ts'
 import { isMergeable, merge, pathsOf, succession, type IntentionDraft } from '../intention.ts'
@@ -44,8 +45,8 @@ export class Intake {
   }
 
   /**
-   * Lets a put replace the version at its path if a move from there, with its content in the spool, was to delete that:
-   * the move then only uploads, neither job waits for the other, and each name has one change.
+   * Lets a put replace the version at its path if a move from there, with its content in the spool, was to delete that: after
+   * `f` → `g` and a new `f`, the move only uploads `g`, neither job waits for the other, and each name has one change.
    */
   #adoptReplacedVersion(draft: IntentionDraft): IntentionDraft {
     const { kind, path } = draft
@@ -72,7 +73,7 @@ export class Intake {
     return !this.#order.isOvertakenAbove(job, at)
   }
 
-  /** Makes a job that is not done give way to the one right behind it. */
+  /** Makes a job that is not done give way to the one right behind it, if both can become one. Called after each attempt. */
   yieldToNewer(job: Job): void {
     const { intention } = job
     const [first, second] = this.#order.at(intention.path)
@@ -90,7 +91,7 @@ export class Intake {
     })
   }
 
-  /** Makes a refused job that would block this one for ever give way at once. Returns the job as which this one goes on. */
+  /** Makes a refused job that would block this new one for ever give way at once. Returns the job as which the new one goes on. */
   #pastRefused(job: Job | undefined): Job | undefined {
     let current = job
     for (const path of job === undefined ? [] : pathsOf(job.intention)) {

@@ -11,6 +11,7 @@ export class Job {
   controller: AbortController | undefined
   /** Its content is being written: it waits for the next submit. */
   isHeld = false
+  /** Its last attempt found no service, or the queue is paused. */
   isUnreachable = false
   /** It is refused, and a newer job needs a folder in place of its source, or changes the folder that it was to remove. */
   blocksFolder = false
@@ -24,6 +25,7 @@ export class Job {
   successor: Job | undefined
   isDone = false
   error: unknown
+  /** Time of its first attempt in this run (ms, steady clock). */
   firstTriedAt: number | undefined
   readonly #waiters = new Set<() => void>()
 
@@ -52,6 +54,7 @@ export class Job {
     return new Promise((resolve) => this.#waiters.add(resolve))
   }
 
+  /** Wakes the calls of `changed`. */
   announce(): void {
     const waiters = [...this.#waiters]
     this.#waiters.clear()

@@ -51,6 +51,7 @@ export class OpenJobs {
     return job
   }
 
+  /** Removes a job and its row. Calls that wait for it are left to `supersede`. */
   drop(job: Job): void {
     this.#ended(job)
     this.#journal.intentions.remove(job.intention.id)
@@ -58,7 +59,7 @@ export class OpenJobs {
     this.undoOnRollback(this.#schedule.setWaiting(job, false))
   }
 
-  /** Makes this version, which was seen here, the one that the job expects at the path, if it expects none yet. */
+  /** Makes this version, which was seen here, the one that the job may replace at the path, or move from it, if it has none. */
   standOn({ intention }: Job, path: string, fingerprint: string | undefined): void {
     const { base, sourceFingerprint } = intention
     this.undoOnRollback(() => Object.assign(intention, { base, sourceFingerprint }))
@@ -117,6 +118,7 @@ export class OpenJobs {
     job.announce()
   }
 
+  /** Lets a held job run with the content it has. */
   release(job: Job): void {
     if (!job.isHeld) return
     job.isHeld = false
@@ -135,6 +137,7 @@ export class OpenJobs {
     return isFirst && (isDoubtful(intention) || intention.isCopied)
   }
 
+  /** Notes that its row goes (see `UndurableDeletes`). */
   #ended({ intention }: Job): void {
     this.#journal.ended.ended(pathsOf(intention), intention.spool)
   }

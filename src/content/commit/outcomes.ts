@@ -88,7 +88,10 @@ export class Outcomes {
     })
   }
 
-  /** Makes the version just stored the base of later intentions at this path. */
+  /**
+   * Makes the version just stored the one that later intentions at this path may replace (`base`) or move on
+   * (`sourceFingerprint`): else they would take our own save for another client's.
+   */
   #rebase(
     { path, movedForeignVersion = false, sourceFingerprint: known }: Intention,
     record: RemoteFile | undefined,

@@ -1,4 +1,5 @@
-// The order of unfinished jobs per path. Knows nothing of time: a job that is first may still have to wait.
+// The order of unfinished jobs per path: a move `f` → `g` stands in the lines of both, and runs when it is first in both. Knows
+// nothing of time: a job that is first may still have to wait.
 
 import { foldersAbove, isAtOrUnder } from '../../path.ts'
 import { concerns, pathsOf } from '../intention.ts'
@@ -62,7 +63,7 @@ export class PathOrder {
     return undo
   }
 
-  /** Removes the job from the order of this path. */
+  /** Removes the job from the order of this path only, as when a move leaves its source to newer jobs. */
   leave(job: Job, path: string): () => void {
     const jobs = this.#byPath.get(path) ?? []
     const rest = jobs.filter((other) => other !== job)

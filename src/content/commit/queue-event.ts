@@ -9,7 +9,7 @@ import type { Job } from './job.ts'
  * - `done`: the service has the change; `record` is the document now at the path (undefined for a delete).
  * - `contentSuperseded`: the service has an older state of content that is being written again; the intention stays.
  * - `superseded`: a newer intention took its place.
- * - `replaced`: it goes on as `successor`, which gets its waiting calls and its content.
+ * - `replaced`: queued behind that one, it goes on as `successor` in its place: that job gets its waiting calls and content.
  * - `refused`: the service refused it for good; the intention stays until a retry, or until a newer one comes.
  * - `conflictKept`: another client's version stood at the path, and is kept at `copy`.
  * - `standsOn`: its base is another version now: one put back, kept beside, or found to be a save from here.

@@ -1,4 +1,5 @@
-// Deletes documents in the service, but never another client's version that was not seen here.
+// Deletes documents in the service, but never another client's version that was not seen here. The committer calls `asked` for
+// a delete, `source` at the end of a move, `preserved` before a save's upload, and `emptied` for a prune.
 
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
@@ -33,19 +34,22 @@ export class Removal {
     this.#ownership = ownership
   }
 
-  /** Deletes the version at the path, after nodes that still need its bytes have fetched them. */
+  /** Deletes the version at the path, after nodes that still need its bytes have fetched them. `going`: what undo keeps of it. */
   async version(path: string, signal: AbortSignal, going?: Going): Promise<void> {
     await this.#options.ask.preserve(path, signal, going)
     await this.preserved(path, signal)
   }
 
-  /** Deletes the version at the path, whose bytes no node needs any more. */
+  /** Deletes the version at the path, after the caller has asked `preserve` for it. */
   async preserved(path: string, signal: AbortSignal): Promise<void> {
     await this.#options.reader.forget(path)
     await this.#delete(path, signal)
   }
 
-  /** Deletes the source of a move. A source that another client changed meanwhile was not seen here, and stays. */
+  /**
+   * Deletes the source of a move. A source that another client changed meanwhile was not seen here, and stays. `expected`: its
+   * fingerprint; undefined if it was looked at just before.
+   */
   async source(
     intention: Intention,
     source: string,

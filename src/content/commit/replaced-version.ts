@@ -1,5 +1,6 @@
 // The version that a save replaces. It is kept as a backup here before it is deleted, and put back if the service then refuses
-// the save: for all other clients the document would be gone.
+// the save: for all other clients the document would be gone. The committer calls `fetchWhole` where a refusal is to be feared,
+// `backUp` before the delete, then `dropBackup` or `putBack`.
 
 import { ApiError } from '../../api/errors.ts'
 import type { RemoteFile } from '../../api/types.ts'

@@ -28,7 +28,7 @@ export class Schedule {
   readonly #turns: Turns
   /** Jobs that are neither in line nor running, which `check` goes through. */
   readonly #waiting = new Set<Job>()
-  /** The line for a free slot. */
+  /** The line for a free slot: jobs whose turn and time have come. */
   readonly #line: PQueue
   readonly #inLine = new Set<Job>()
   readonly #alarm: Alarm
@@ -71,6 +71,7 @@ export class Schedule {
    * waiting jobs at each submit would take quadratic time.
    */
   offer(job: Job): void {
+    // Paused, it will not run now: a close need not wait for it.
     job.isUnreachable = this.#turns.isPaused
     if (this.#isClosed) return
     if (this.#turns.runBlockersNow(job)) {

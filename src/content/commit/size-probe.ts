@@ -9,6 +9,7 @@ import type { Intention } from '../intention.ts'
 const usualBytes = 512 * 1024
 
 export class SizeProbe {
+  /** Largest size known to be accepted. */
   #bytes = usualBytes
   #refusedBytes = Infinity
   /** True once a copy within the service succeeded. */
@@ -16,7 +17,7 @@ export class SizeProbe {
   /** Paths where the last save was refused. */
   readonly #refused = new Set<string>()
 
-  /** True where there is no sign that the service may refuse it. */
+  /** True where there is no sign that the service may refuse the content. */
   covers({ path, spool, size }: Intention): boolean {
     if (this.#refused.has(path)) return false
     return (size ?? Infinity) <= this.#bytes || (spool === undefined && this.#takesCopies)
@@ -27,14 +28,14 @@ export class SizeProbe {
     return this.#refusedBytes
   }
 
-  /** Called when the service has stored it. `sent`: the bytes that went through this machine. */
+  /** Called when the service has stored the content. `sent`: the bytes that went through this machine. */
   took({ path, spool }: Intention, sent: Digest | undefined): void {
     this.#refused.delete(path)
     if (sent !== undefined) this.#took(sent.size)
     else if (spool === undefined) this.#takesCopies = true
   }
 
-  /** Called when it was found stored, by an attempt whose answer was lost. */
+  /** Called when the content was found stored, by an attempt whose answer was lost. */
   found({ path, spool, size = 0 }: Intention): void {
     this.#refused.delete(path)
     if (spool !== undefined) this.#took(size)

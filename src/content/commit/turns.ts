@@ -1,4 +1,5 @@
-// Turns: a job may run when no older one concerns its paths, it is not held, the service is there, and its time has come.
+// Turns: a job may run when no older one concerns its paths, it is not held or refused, the queue is not paused, and its time has
+// come. A refused one runs only to give way to a newer one (see `attempts.ts`). Changes only flags and times of jobs.
 
 import type { Clock } from '../../world/clock.ts'
 import { pathsOf } from '../intention.ts'

@@ -38,7 +38,7 @@ export interface Uploading {
   readonly onSent: (digest: Digest) => void
   /** Sent together with the DELETE of the version there. */
   readonly isTogether: boolean
-  /** Sent while the old version still stands, to learn whether the service would accept the new one. */
+  /** Sent while the old version still stands, to learn from a 409 (name taken) that the service would accept the new one. */
   readonly isAsking: boolean
 }
 
@@ -72,7 +72,7 @@ export class Uploads {
   /** Stores the content at its path. Throws the service's errors; 409 where a document stands there. */
   async send(intention: Intention, uploading: Uploading): Promise<RemoteFile> {
     // The new version may get the fingerprint of the old one, if times are in whole seconds. So cached blocks of the old one are
-    // removed, and must stay so if this machine stops before the answer comes.
+    // removed, and must stay so if this machine stops before the answer comes. With `isAsking` it usually fails: then they stay.
     const { path, base } = intention
     const forget = (): Promise<void> => this.#options.reader.forget(path, { isSure: mayComeAgain(base) })
     if (!uploading.isAsking) await forget()

@@ -77,6 +77,7 @@ export class BlockStore {
   readonly #stuck = new Set<string>()
   /** Renames under way, by the key of the version that the blocks get. */
   readonly #arriving = new Map<string, Promise<void>>()
+  /** Writes of checksums under way, for files that were moved in (see `#trust`). */
   readonly #sealing = new Set<Promise<void>>()
   readonly #written: RecentWrites
   readonly #work: SerialQueue
@@ -115,7 +116,7 @@ export class BlockStore {
     return !this.#backlog.isHalfFull
   }
 
-  /** Queues a block to be written, if there is space and time for it. */
+  /** Queues a block that was read to be written, if there is space and time for it (`store` must keep its blocks). */
   write(version: StoredVersion, block: StoredBlock): void {
     if (this.#isClosed || this.#work.isPaused) return
     this.#writeTimer.add(this.#backlog.add(version, block))
@@ -213,7 +214,7 @@ export class BlockStore {
     return isKept
   }
 
-  /** Removes the files of all versions that are not wanted; moves them to `heir` where that has space. */
+  /** Removes the files of all versions that are not wanted, such as unpinned ones; moves them to `heir` where that has space. */
   async keepOnly(
     isWanted: (pathKey: string, versionKey: string, file: string) => boolean,
     heir: BlockStore | undefined,

@@ -135,7 +135,7 @@ export class DiskCache {
     await unlinkIfThere(file, this.#options.disk)
   }
 
-  /** Stores a pinned document of one block at once, given all its bytes: `write` might drop them. */
+  /** Stores a document of one block at once, given all its bytes, if it is pinned: `write` might drop them. */
   keep(version: Version, bytes: Uint8Array): void {
     const place = this.placeOf(version.path)
     if (place === undefined || place === this.#ordinary) return

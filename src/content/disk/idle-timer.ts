@@ -17,7 +17,7 @@ export class IdleTimer {
     this.#take = take
   }
 
-  /** Adds a waiting name, and restarts the quiet time. Undefined only restarts it. */
+  /** Adds a waiting name, and restarts the quiet time. Undefined (more of a name that waits already) only restarts it. */
   add(name: string | undefined): void {
     if (name !== undefined) this.#waiting.add(name)
     this.#lastMs = this.#clock.monotonic()

@@ -1,5 +1,5 @@
 // Paths of which blocks were just written to the cache folder. A version stored within the next two seconds may have the same
-// fingerprint, with a service that gives times in whole seconds, or in steps of two.
+// fingerprint, with a service that gives times in whole seconds, or in steps of two, and must not be read from those blocks.
 
 import type { Clock } from '../../world/clock.ts'
 import { pathKeyInName } from './stored-version.ts'

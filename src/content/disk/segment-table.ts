@@ -14,7 +14,7 @@ export interface SegmentShape {
   readonly dataBytes: number
 }
 
-/** A block on disk. `tag` stands for the ETag it came with; 0 = none. */
+/** A block on disk. `tag` stands for the ETag it came with, so that blocks of two contents are not mixed; 0 = none. */
 export interface StoredBlock {
   readonly block: number
   readonly bytes: Block

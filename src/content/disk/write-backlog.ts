@@ -50,6 +50,7 @@ export class WriteBacklog {
     return waiting
   }
 
+  /** Frees the memory of blocks from `take`, once they are written, or dropped. */
   written(blocks: WaitingBlocks): void {
     this.#bytes -= blocks.bytes
   }

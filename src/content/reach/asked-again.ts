@@ -4,8 +4,8 @@ import type { Clock } from '../../world/clock.ts'
 import type { CallOptions } from '../../api/types.ts'
 
 /**
- * Makes the call `ask`, and once more if it calls `mayAskAgain` before it has an answer. The second call gets the remaining
- * time. Rejects when both, or the only one, have failed, with the first failure.
+ * Makes the call `ask`, and once more if the function `mayAskAgain` that it gets is called before an answer (if a
+ * probe is answered meanwhile). The second gets the remaining time. Rejects when all have failed, with the first failure.
  */
 export function askedAgain<T>(
   clock: Clock,

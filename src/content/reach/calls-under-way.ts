@@ -31,7 +31,9 @@ export class CallUnderWay implements CallWatch {
   readonly #uplink: Uplink
   /** Time of the last byte (ms, monotonic). */
   seenAt: number
+  /** Longest silence so far (ms), our own uploads' part included: for `Uplink.answered`. */
   longestSilentMs = 0
+  /** Its present silence was reported already: each raises doubt once. */
   hasRaisedDoubt = false
   /** A change that was under way while the service was away, and has been silent since. */
   isSuspect = false
@@ -130,7 +132,7 @@ export class CallsUnderWay {
     this.#check()
   }
 
-  /** Questions that have been silent long enough to raise doubt. */
+  /** Questions that have been silent long enough to raise doubt: asked once more when the service turns out to be there. */
   *silent(): Iterable<CallUnderWay> {
     for (const call of this.#calls)
       if (call.kind === 'question' && call.silentMs() >= doubtAfterMs) yield call

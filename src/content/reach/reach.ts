@@ -52,9 +52,11 @@ export class Reach {
   readonly #waiting = new Set<() => void>()
   #state: ReachState = 'reachable'
   #absence: Absence | undefined
+  /** True while probes are sent. */
   #isDeciding = false
   #doubtedAt = 0
   #trustedUntil = Number.NEGATIVE_INFINITY
+  /** Ends the pause between two probes, if there is one. */
   #wake: () => void = () => {}
   #isClosed = false
 
@@ -101,7 +103,7 @@ export class Reach {
     }
   }
 
-  /** Takes the evidence of a call's outcome. */
+  /** Takes the evidence of a call's outcome; `reason` is shown to people if the service is away. */
   tell(evidence: Evidence, reason: string): void {
     switch (evidence) {
       case 'answer':

@@ -31,7 +31,7 @@ const keyDeadlineMs = 14_000
 export interface KeyListener {
   /** The service refuses the key. Called once, until a call is answered again. */
   onRefused(reason: string): void
-  /** The service accepts the key again. */
+  /** The service accepts the key again, after it refused it at least twice: waiting changes can go. */
   onTaken(): void
 }
 
@@ -49,6 +49,7 @@ export class WatchedFiles implements Files {
   readonly #calls: CallsUnderWay
   /** For each question that may be made a second time, the function that does so. */
   readonly #repeatable = new Map<CallUnderWay, () => void>()
+  /** Counts for `docmount status`. A call that the service answers, even with an error, has not failed. */
   apiCalls = 0
   downloads = 0
   failedCalls = 0
@@ -224,6 +225,7 @@ export class WatchedFiles implements Files {
     if (wasRefused && !this.#isClosed) this.#onKey.onTaken?.()
   }
 
+  /** The service is there, after doubt or an absence. */
   #found(): void {
     this.#calls.found()
     // Their connections may be dead: the same call on a new one may be answered first.

@@ -10,7 +10,7 @@ import { boughtPart } from './rent-or-buy.ts'
 export interface BackgroundFetchOptions {
   readonly sizeBytes: number
   readonly link: LinkEstimate
-  /** Bytes of it that may be kept. */
+  /** Largest document that may be kept (bytes): a larger one is never fetched whole. */
   readonly keepableBytes: number
   /** True where fetched blocks would be kept, because the disk keeps up. */
   hasRoom(): boolean
@@ -37,6 +37,7 @@ export class BackgroundFetch implements FetchOwner {
   #shortestMs = Number.POSITIVE_INFINITY
   #lastBlock = 0
   #isBackwards = false
+  /** True while fetching goes on: since a reader last paid, until a failure or the last close. */
   #isWatched = false
 
   constructor(options: BackgroundFetchOptions) {

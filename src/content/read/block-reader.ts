@@ -177,6 +177,7 @@ class BlockReader implements Reader, BlockEvents {
     // Two saves of one length within a second may have the same fingerprint: the last one is what the service has.
     void this.forget(version.path)
     const blocks = this.#blocksOf(version, bytes.length)
+    // As from the network, so that the disk cache takes it, too.
     blocks.arrived(0, [bytes], 'network')
     this.disk.keep(version, bytes)
     if (blocks.isIdle) this.becameIdle(blocks)
@@ -344,10 +345,12 @@ class BlockReader implements Reader, BlockEvents {
     if (blocks.readings === 0) blocks.drop()
   }
 
+  /** Lets fetches go on that the slow disk held back. */
   #resume(): void {
     for (const blocks of this.#all.values()) blocks.resume()
   }
 
+  /** Counts a block that left the memory. */
   #left(id: number): void {
     const blocks = this.#all.get(id)
     if (blocks === undefined) return
@@ -356,5 +359,5 @@ class BlockReader implements Reader, BlockEvents {
   }
 }
 
-/** Owner of prefetched blocks, which belong to no handle, and which nothing releases. */
+/** Owner of prefetched blocks, which belong to no handle: their fetches are never aborted as unwanted. */
 const prefetcher = { wantedEnd: Number.POSITIVE_INFINITY }

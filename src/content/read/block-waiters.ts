@@ -76,6 +76,7 @@ export class BlockWaiters {
     })
   }
 
+  /** Gives an arrived block to all reads that wait for it. */
   give(block: number, bytes: Block): void {
     for (const waiter of this.#take(block)) waiter.give(block, bytes)
   }

@@ -1,5 +1,5 @@
 // Slots for downloads. Foreground downloads have slots of their own; read-ahead, prefetch and rest share the others, in this
-// order. A fetch that no reader waits for (a pin) runs only while none of these needs the network. Knows nothing of documents.
+// order. A fetch that no reader waits for (a pin, what a save replaces) runs only while none of these needs the network.
 
 import { sleep, type Clock } from '../../world/clock.ts'
 import PQueue from 'p-queue'

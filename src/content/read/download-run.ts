@@ -24,6 +24,7 @@ export interface DownloadTarget {
   give(block: number, bytes: Block): void
   /** True while no more is wanted: then `hold` is awaited before more is received. */
   isTooFar(): boolean
+  /** Resolves when more is wanted. Calls `progressed` now and then: this silence is not the service's. */
   hold(progressed: () => void): Promise<void>
 }
 

@@ -63,6 +63,7 @@ export class Fetch implements BlockRun {
     return false
   }
 
+  /** True while its stream is held back, because no owner wants more yet. */
   get isPaused(): boolean {
     return this.#resume !== undefined
   }

@@ -29,6 +29,7 @@ export interface FillTarget {
   checkAnswer(answer: Pick<Download, 'totalSize' | 'etag'>, at: Version): void
   /** False for a block on disk that was stored with another ETag. Throws ESTALE. */
   acceptsStored(tag: number): boolean
+  /** Keeps a block in memory, and one from the network on disk, and gives it to waiting reads. `urgency`: that of its download. */
   arrived(block: number, bytes: Block, from: 'disk' | 'network', urgency?: Urgency): void
   /** Starts another fetch for the rest of this one. */
   splitOff(fetch: Fetch, first: number): void

@@ -13,7 +13,7 @@ const leastMs = 0.05
 export class LinkEstimate {
   #bytes = assumedBytes
   #ms = assumedMs
-  /** Downloads under way: each gets only its share of the link. */
+  /** Downloads under way (`begin` … `end`): each gets only its share of the link. */
   #flowing = 0
 
   begin(): void {

@@ -77,6 +77,7 @@ export class PresignedUrls {
     return this.get(version, signal)
   }
 
+  /** Forgets the URL of a path whose document was found to be another one. */
   forget(path: string): void {
     this.#signed.delete(path)
   }

@@ -7,7 +7,7 @@ const shortAfterFailureMs = 10_000
 
 export class ReadTimeBudget {
   readonly #now: () => number
-  /** Returns the silence since a time that counts (ms). */
+  /** Returns the silence since a time (ms), less what our own uploads explain (`Uplink`). */
   readonly silentMs: (since: number) => number
   #gaveUpAtMs = Number.NEGATIVE_INFINITY
 

@@ -58,7 +58,7 @@ export interface Reader {
   fetchWhole(version: Version, options: FetchWholeOptions): Promise<number>
   /** Takes a record that the service just returned for `path`: its download URL serves the next reader of this version. */
   looked(path: string, record: RemoteFile): void
-  /** Drops all blocks in memory. */
+  /** Drops all blocks in memory, when the cache is cleared. */
   forgetMemory(): void
   /** Moves a file with exactly this version's bytes (a spool file after its commit) into the cache, or removes it. */
   adopt(version: Version, file: string): Promise<void>

@@ -1,4 +1,5 @@
 // The versions whose blocks a new handle joins, by version and by path, so that a save finds those of its path quickly.
+// After a save, older handles keep blocks that are not here.
 
 import type { Version } from '../fingerprint.ts'
 import type { VersionBlocks } from './version-blocks.ts'

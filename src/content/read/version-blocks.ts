@@ -24,7 +24,7 @@ import { VersionCheck } from './version-check.ts'
 
 export interface BlockSources extends FillSources {
   readonly cache: BlockCache
-  /** Most bytes of one document that may be kept. */
+  /** Largest document that is fetched whole when it is read here and there (bytes). */
   readonly keepableBytes: number
 }
 
@@ -279,7 +279,7 @@ export class VersionBlocks implements FillTarget {
     this.#stored = undefined
   }
 
-  /** Drops the blocks in memory. */
+  /** Drops all blocks in memory; `discard` drops one. */
   drop(): void {
     for (let block = 0, end = blockCount(this.sizeBytes); block < end && this.resident > 0; block++) {
       this.#sources.cache.delete(this.id, block)
@@ -335,6 +335,7 @@ export class VersionBlocks implements FillTarget {
     if (fetch.next >= fetch.end) fetch.abort()
   }
 
+  /** The error of a read whose block is still in line for a slot; undefined if its download runs. */
   #turnOverdue(block: number): Error | undefined {
     if (this.#fetches.some((fetch) => fetch.covers(block) && !fetch.isQueued)) return undefined
     const call = { method: 'GET', path: this.#version.path }

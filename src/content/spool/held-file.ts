@@ -69,7 +69,7 @@ export class HeldFile {
     }
   }
 
-  /** Opens it again for writing if it is open for reading only. Throws EPERM or EROFS if it still may not be written. */
+  /** Before a write: opens the file again if it is open for reading only. Throws EPERM or EROFS if it still may not be written. */
   checkWritable(): void {
     if (!this.#isReadOnly || this.#fd === undefined) return
     const former = this.#fd

@@ -21,6 +21,7 @@ export class JournalDatabase {
   /** Writes that nothing waits for, done together within a second. */
   #later: (() => void)[] = []
   #isInTransaction = false
+  /** True during a check of the files, whose own transaction needs none. */
   #isChecking = false
   /** True while the journal's content is lost, and not written again yet. */
   #isLost = false
@@ -48,7 +49,7 @@ export class JournalDatabase {
       clock,
       sync: () => disk.fdatasync(files.log),
       writeAgain: () => writeAgain(files.log, disk),
-      inTime: () => this.#caughtUp(),
+      inTime: () => this.#everySecond(),
     })
   }
 
@@ -123,7 +124,7 @@ export class JournalDatabase {
     this.#checkOpen()
     const steps = this.#sync.take()
     try {
-      await this.#sync.catchUp()
+      await this.#sync.syncIfNeeded()
       const { log } = this.#files
       this.look()
       if (this.#files.log !== log) await this.#sync.run()
@@ -139,8 +140,9 @@ export class JournalDatabase {
     this.#sync.onceDurable(step)
   }
 
-  async #caughtUp(): Promise<void> {
-    if (!this.#isClosed) this.catchUp()
+  /** The work of each second: queued writes are done, and everything is synced. */
+  async #everySecond(): Promise<void> {
+    if (!this.#isClosed) this.runLater()
     await this.durable()
   }
 
@@ -183,14 +185,14 @@ export class JournalDatabase {
     }
   }
 
-  /** Runs a write that nothing waits for within a second, or at `catchUp`. To lose it in a kill must do no harm. */
+  /** Queues a write that nothing waits for: done within a second, or at `runLater`. To lose it in a kill must do no harm. */
   later(step: () => void): void {
     this.#later.push(step)
     this.#sync.soon()
   }
 
-  /** Runs the writes of `later`, in the transaction under way. */
-  catchUp(): void {
+  /** Does the writes queued by `later`, in the transaction under way, or one of their own. */
+  runLater(): void {
     const steps = this.#later
     if (steps.length === 0) return
     this.#later = []
@@ -214,7 +216,7 @@ export class JournalDatabase {
   close(): void {
     if (this.#isClosed) return
     try {
-      this.catchUp()
+      this.runLater()
     } catch {
       // Those writes may be lost; the next start corrects that.
     }

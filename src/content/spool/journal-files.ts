@@ -36,7 +36,7 @@ export class JournalFiles {
   readonly #path: string
   #lock: StateLock
   #open: OpenFiles
-  /** New files that took the place of missing ones, and are not open yet. */
+  /** New files that took the place of missing ones, and could not be opened yet: `writeAnew` must not set them aside as foreign. */
   #made: readonly KnownFile[] = []
 
   /** Opens or creates them. Throws EBUSY where another daemon has them, ENOTSUP where a newer docmount wrote them. */
@@ -67,7 +67,7 @@ export class JournalFiles {
     this.#open.index.check()
   }
 
-  /** Called after each commit, to notice writes by others later. */
+  /** Called after each commit, to notice later writes by others in `state`. */
   note(): void {
     this.#open.index.note()
   }

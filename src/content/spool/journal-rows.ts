@@ -14,7 +14,7 @@ export interface ScratchRow {
   readonly reference:
     | { readonly path: string; readonly fingerprint: string; readonly size: number | undefined }
     | undefined
-  /** It was created in the way of temporary files. */
+  /** It was created as temporary files are (O_EXCL, mode 0600), and so may be an unfinished document. */
   readonly isMadeTemporary?: boolean
   /** Its last writer was killed before it closed the file. */
   readonly isCutOff?: boolean
@@ -47,6 +47,7 @@ export function rowOfIntention(intention: Intention): Row {
   return { ...row, seal: sealOf(row) }
 }
 
+/** Some columns have older names: `in_doubt` is `isOutcomeUnknown`, `doubts` the `sentDigests`, `proven` is `isCopied`. */
 function plainRowOf(i: Intention): Row {
   return {
     id: i.id,

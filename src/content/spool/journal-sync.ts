@@ -46,11 +46,11 @@ export class JournalSync {
   }
 
   /** Resolves when everything committed survives a power cut; syncs only if needed. */
-  async catchUp(): Promise<void> {
+  async syncIfNeeded(): Promise<void> {
     if (this.#synced < this.#changes) await this.#group.run()
   }
 
-  /** Like `catchUp`, but always by a sync that begins after this call. */
+  /** Like `syncIfNeeded`, but always by a sync that begins after this call. */
   run(): Promise<void> {
     return this.#group.run()
   }

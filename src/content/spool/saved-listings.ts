@@ -78,7 +78,8 @@ export class SavedListings {
 
   /**
    * Returns the version that an earlier run knew at this path when it ended: the fingerprint of a document, or null for none;
-   * undefined where there was no earlier run. `isOfAny`: includes listings of this run that are written already.
+   * undefined where there was no earlier run. Programs may have been shown it then, so a save may replace it (`fs/tree/seen.ts`).
+   * `isOfAny`: includes listings of this run that are written already.
    */
   earlier(path: string, { isOfAny }: { isOfAny: boolean }): string | null | undefined {
     const folder = folderOf(path)
@@ -114,7 +115,7 @@ export class SavedListings {
     this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
   }
 
-  /** Saves a change: the record now at the name, undefined for none. Not kept for a folder that was never listed. */
+  /** Saves a change, delayed: the record now at the name, undefined for none. Not kept for a folder that was never listed. */
   changed(path: string, name: string, record: ListedRecord | undefined): void {
     if (this.#db === undefined) return
     const changes = this.#changes.get(path) ?? new Map<string, ListedRecord | undefined>()

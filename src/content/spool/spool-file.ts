@@ -36,6 +36,7 @@ export class SpoolFile {
   readonly #dirSync: GroupSync
   readonly #disk: Disk
   readonly #file: HeldFile
+  /** True once its name in the folder survives a power cut. */
   #isEntrySynced = false
   /** The epoch whose content was last synced. */
   #syncedEpoch = -1
@@ -44,7 +45,9 @@ export class SpoolFile {
   #epoch = 0
   /** Changes that `epoch` counts already, but that are not in the file yet. */
   readonly #changes = new Set<Promise<unknown>>()
+  /** Digest of the writes so far; undefined for a file that was not created by this object. */
   #running: RunningDigest | undefined
+  /** Digest of the content as it was at this epoch. */
   #known: { readonly digest: Digest; readonly epoch: number } | undefined
 
   constructor(path: string, id: string, dirSync: GroupSync, disk: Disk, taken: TakenAway) {
@@ -216,6 +219,7 @@ export class SpoolFile {
     this.#size = this.#disk.fstatSync(this.fd).size
   }
 
+  /** The whole content, synchronously: for small content. */
   readAll(): Uint8Array {
     const bytes = Buffer.allocUnsafeSlow(this.#size)
     return bytes.subarray(0, this.#disk.readSync(this.fd, bytes, 0, this.#size, 0))

@@ -1,6 +1,8 @@
 // The spool: local content that the service does not have yet, one file each, in the state folder. It is on disk before a program
 // is told that it is saved: by its own sync, or, if it is small, as a row of the journal, whose sync then covers content and
 // intention. Never in a cache folder, which cleaners empty. Notes on the contents are kept beside them (known-contents.ts).
+//
+// A save calls `secure` (the slow part, outside a transaction), then `journal` in the transaction of its intention.
 
 import { copyByReference, type Disk } from '../../world/disk.ts'
 import type { Chance } from '../../world/chance.ts'
@@ -127,7 +129,7 @@ export class Spool {
     }
   }
 
-  /** Writes files again that were removed, but are still open or in the journal. Throws the disk's error. */
+  /** Writes files again that others removed, but that are still open or in the journal. Throws the disk's error. */
   look(): void {
     for (const file of this.#files.values()) {
       const isRestorable = file.isHeld || file.journaledBytes !== undefined
@@ -189,7 +191,7 @@ export class Spool {
     await Promise.all([isBig ? file.sync() : undefined, file.isMostlyHoles ? undefined : file.learnDigest()])
   }
 
-  /** Makes content survive a power cut, if it does not already. Throws ENOENT where the file is gone. */
+  /** Makes an intention's content survive a power cut, before it replaces a version. Throws ENOENT where the file is gone. */
   async makeDurable(id: string): Promise<void> {
     const file = this.get(id)
     if (file.journaledBytes === undefined && !file.isSynced) await file.sync()
@@ -215,7 +217,7 @@ export class Spool {
     this.#setJournaled(file, file.size)
   }
 
-  /** Saves contents in the journal again, after it has lost them. */
+  /** Saves the contents that were in the journal there again, after it was written over by others. */
   journalAgain(): void {
     for (const file of this.#files.values())
       if (file.journaledBytes !== undefined) this.#journaled.save(file.id, file.readAll())

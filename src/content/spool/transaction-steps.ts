@@ -16,6 +16,7 @@ export class TransactionSteps {
     this.#after.push(step)
   }
 
+  /** Of an object, only the first snapshot counts. */
   onRollback(undo: Undo): void {
     if (this.#snapshotted.has(undo)) return
     if (typeof undo === 'function') {

@@ -1,5 +1,6 @@
 // Deletes of journal rows that are not synced yet. A power cut brings such rows back, and they would conflict with changes that
-// took their place: before those are sent, the journal has to be synced.
+// took their place: before those are sent, the journal has to be synced. A delete of `f` that came back would delete the
+// `f` saved after it.
 
 import { foldersAbove } from '../../path.ts'
 

@@ -1,4 +1,4 @@
-// The journal's table of attributes: modes and times that were set here, by path.
+// The journal's table of attributes: modes and times that were set here, by path; the service keeps none.
 
 import type { JournalDatabase } from '../journal-database.ts'
 import { attributesOfRow, rowOfAttributes, type AttributeRow } from '../journal-rows.ts'

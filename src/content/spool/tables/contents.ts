@@ -38,7 +38,7 @@ export class Contents {
       if (reusable === undefined || !this.#reuse(reusable, spool, bytes))
         this.#db.save('content', { spool, bytes })
       // Removals that `forget` put off are part of the same transaction.
-      this.#db.catchUp()
+      this.#db.runLater()
     })
   }
 

@@ -29,6 +29,7 @@ export class Dropped {
     return new Set(this.#db.all('select spool from dropped').map(({ spool }) => String(spool)))
   }
 
+  /** Called after the sweep of a start. */
   clear(): void {
     this.#db.run('delete from dropped')
   }

@@ -8,7 +8,7 @@ export class NamedContents {
   readonly #dropped: Dropped
   /** Id of the spool file, by the row's key. */
   readonly #named = new Map<string, string>()
-  /** Called after the commit that changed the spool file which a row names; undefined is none. */
+  /** Called after the commit that changed the spool file which a row names (undefined: none), so that `Claims` follow. */
   onNamed: (row: string, before: string | undefined, now: string | undefined) => void = () => {}
 
   constructor(db: JournalDatabase, dropped: Dropped) {
