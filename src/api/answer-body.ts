@@ -99,6 +99,7 @@ async function errorOf(answer: Answer): Promise<{ text: string | undefined; isFr
   try {
     const body = await readBytes(answer, errorBodyBytes)
     if (body?.length === 0) return { text: undefined, isFromService: true }
+    // A body beyond the limit is undefined, and fails to parse.
     const parsed: unknown = JSON.parse(body === undefined ? '' : textOf([body]))
     return { text: messageIn(parsed), isFromService: true }
   } catch {

@@ -41,7 +41,7 @@ export interface CallSpec {
   readonly options: CallOptions | undefined
   /** Deadline in milliseconds if `options` give none. */
   readonly deadlineMs?: number
-  /** True: the deadline counts from the body's last progress, not from the call's start. */
+  /** True: the deadline restarts with each piece of the request's body (of the response's: `isDeadlineForSilence`). */
   readonly isDeadlineForProgress?: boolean
   readonly maxAnswerBytes?: number
   /** True: 202 (accepted, not carried out yet) is an error. */
@@ -121,6 +121,7 @@ export function createCaller(caller: CallerOptions): Caller {
 async function attemptWithKey(made: Attempt): Promise<unknown> {
   const { caller, spec, attempt } = made
   const key = await caller.keys.current()
+  // A repetition sends no DELETE: it could remove what another client has stored since.
   const send = attempt === 1 && spec.isBehindDelete === true ? sendBehindDelete : sendAlone
   try {
     return await attemptOnce(made, key, send)
@@ -143,6 +144,7 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
     watch?.onProgress()
     if (spec.isDeadlineForProgress === true) deadline.renew()
   }
+  // For pieces of the response; `onProgress` alone is for those of the request.
   const onPiece = (): void => {
     onProgress()
     if (spec.options?.isDeadlineForSilence === true) deadline.renew()
@@ -151,7 +153,7 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
   let bytes = spec.body?.length
   try {
     onProgress()
-    const { answer, deleted } = await send(caller, key, {
+    const { answer, deleteError } = await send(caller, key, {
       call,
       method: spec.method,
       origin: caller.origin,
@@ -167,10 +169,10 @@ async function attemptOnce(made: Attempt, key: string, send: Send): Promise<unkn
     watch?.onProgress()
     const outcome = await outcomeOf(made, decoded(call, answer), key, onPiece).catch((error: unknown) => {
       const isTaken = error instanceof ApiError && error.status === 409
-      throw (isTaken ? deleted : undefined) ?? error
+      throw (isTaken ? deleteError : undefined) ?? error
     })
     // A DELETE that is carried out later (202) would remove the document just stored.
-    if (isOnlyAccepted(deleted)) throw deleted
+    if (isOnlyAccepted(deleteError)) throw deleteError
     return outcome
   } finally {
     // The service may answer before it has read the whole body (an early 409): its source must stop.

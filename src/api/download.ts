@@ -94,7 +94,10 @@ export function createDownloader(downloader: DownloaderOptions): Downloader {
   }
 }
 
-/** Returns the requested bytes of the body. Frees the connection at the end, also if it is closed before its first read. */
+/**
+ * Returns the requested bytes of the body. Frees the connection at the end, also if it is closed before its first read.
+ * `isStallOnly`: the deadline limits each wait for bytes, and rests while the reader works on them.
+ */
 function chunksOf(
   call: CallDescription,
   answer: Answer,

@@ -9,7 +9,7 @@ export const oleSignature: Uint8Array = Buffer.from('d0cf11e0a1b11ae1', 'hex')
 const workbookStreams = ['workbook', 'book']
 
 const headerBytes = 512
-/** Offsets of fields in the header, and in an entry of the directory. */
+/** Offsets of fields in the header, and in an entry of the directory ([MS-CFB], 2.2 and 2.6). */
 const header = { sectorShift: 30, firstOfDirectory: 48, firstOfTableList: 68 }
 const entry = { nameBytes: 64, type: 66, left: 68, right: 72 }
 /** Offset and count of the allocation table's first sector numbers, which are in the header. */

@@ -56,6 +56,7 @@ export class PiecewiseJson {
   }
 
   #take(chunk: Uint8Array): void {
+    // The chunk's bytes before `start` are in the skeleton or in a list already.
     let start = 0
     let lastComma = -1
     for (let at = 0; at < chunk.length;) {

@@ -17,7 +17,7 @@ export interface SendContext {
 export interface Sent {
   readonly answer: Answer
   /** Error of the DELETE sent before it, if that failed. */
-  readonly deleted?: unknown
+  readonly deleteError?: unknown
 }
 
 export type Send = (way: SendContext, key: string, request: TransportRequest) => Promise<Sent>
@@ -37,7 +37,7 @@ export const sendBehindDelete: Send = async ({ transport, onRequest, world: { cl
     { ...bare, body: content },
   )
   let status: number | undefined
-  const deleted = first
+  const deleteError = first
     .then(async (answer) => {
       ;({ status } = answer)
       const isDone = status >= 200 && status < 300 && status !== 202
@@ -51,8 +51,8 @@ export const sendBehindDelete: Send = async ({ transport, onRequest, world: { cl
       onRequest?.({ kind: 'api', ...call, status, attempt: 1, elapsedMs, bytes: undefined })
     })
   // Waits for both, so that `onRequest` records the DELETE before the call.
-  await Promise.allSettled([deleted, second])
-  return { answer: await second, deleted: await deleted }
+  await Promise.allSettled([deleteError, second])
+  return { answer: await second, deleteError: await deleteError }
 }
 
 async function collected(body: TransportRequest['body']): Promise<Uint8Array> {

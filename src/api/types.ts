@@ -87,7 +87,10 @@ export interface CallWatch {
   onProgress(): void
   /** An attempt failed, and another will follow. */
   onFailure(error: unknown): void
-  /** Returns how many ms of the silence since `since` (monotonic clock, ms) count towards the deadline. */
+  /**
+   * Returns how many ms of the silence since `since` (monotonic clock, ms) count towards the deadline: fewer than all while the
+   * call may wait behind our own uploads.
+   */
   silentMs(since: number): number
   /** Ends the call at once when it aborts; the call rejects with its reason. */
   readonly signal: AbortSignal
@@ -104,7 +107,7 @@ export interface CallOptions {
    * milliseconds for the whole range; default: no limit, but they end if no byte comes for the client's `deadlineMs`.
    */
   readonly deadlineMs?: number | undefined
-  /** True: `deadlineMs` restarts with every piece of the response. */
+  /** True: `deadlineMs` restarts with every piece of the response, so that a long listing is not cut off. */
   readonly isDeadlineForSilence?: boolean | undefined
   /** Most attempts. Default 4; 1: never retried. */
   readonly attempts?: number | undefined

@@ -29,6 +29,7 @@ export function isOfUnsupportedKind(name: string): boolean {
 
 /** Returns a text for messages about a refused name, such as `docx files (Word documents)`. */
 export function kindOfUnsupported(name: string): string {
+  // `notes.bak` has no other extension.
   const extension = extensionOf(nameWithoutBackupEnding(name) ?? name) || extensionOf(name)
   if (extension === '') return 'files of this type'
   const kind = kindByExtension.get(extension)

@@ -6,6 +6,7 @@ import { bufferAt, type ReadableContent } from './readable-content.ts'
 
 export const zipSignature: Uint8Array = Buffer.from('PK\x03\x04')
 
+/** Offsets here and below: PKWARE's APPNOTE, 4.3.7 (header), 4.3.12 (directory), 4.3.16 (end). */
 const endBytes = 22
 const longestCommentBytes = 65_535
 /** Limit of the directory, enough for a workbook with twenty thousand parts. */

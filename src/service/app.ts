@@ -44,7 +44,10 @@ const silenceMs = 10 * 60_000
 /** Time limit of the TLS handshake. */
 const handshakeMs = 30_000
 
-/** Resolves with the server, ready to listen. `extend` is called before the routes are added. */
+/**
+ * Resolves with the server, ready to listen. `extend` is called before the routes are added. Hooks run in the order in which they
+ * are added: those that order, log and count requests first, then those that may refuse one.
+ */
 export async function createApp(
   context: ServiceContext,
   extend?: ServiceOptions['extend'],
@@ -86,6 +89,7 @@ export async function createApp(
   throttleAddresses(app, context.edge, context.limits, context.rates)
   answerUnknownRoutes(app)
   acceptJson(app, context.limits)
+  // Fields that hooks and handlers set: declared, because requests of one shape are faster.
   for (const name of ['keyId', 'downloadOf', 'isSpooled']) app.decorateRequest(name, undefined)
   extend?.(app)
   const openApi = noteRoutes(app)

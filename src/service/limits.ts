@@ -35,6 +35,7 @@ export interface Limits {
   readonly bodyPeriodMs: number
   /** Pipelined requests of one connection that are not answered yet. */
   readonly requestsPerConnection: number
+  /** Open connections of one server. */
   readonly connections: number
   /** These two do not apply to addresses of this machine, where reverse proxies run. */
   readonly connectionsPerAddress: number

@@ -23,9 +23,11 @@ interface CommonAnswer {
   readonly name: string
   readonly description: string
   readonly headers?: Record<string, object>
+  /** True where an operation may have this response. A path with `{` has parameters, which may be wrong. */
   readonly isOf: (where: Where) => boolean
 }
 
+/** An operation that states no `security` of its own needs a key. */
 const isKeyed = ({ security }: Where): boolean => security === undefined
 const isAny = (): boolean => true
 /** Operations whose bodies are accepted whatever their Content-Type says. */

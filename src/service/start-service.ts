@@ -37,7 +37,7 @@ const drainMs = 1_000
 const minuteMs = 60_000
 const auditMs = 5_000
 /** Time after the drain for connections that end slowly. */
-const graceMs = 1_000
+const lingerMs = 1_000
 
 /** Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder, the system's error when the address is taken. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -271,7 +271,7 @@ async function closeApp(
   waitMs: number,
 ): Promise<void> {
   const isDone = await drain.end(waitMs)
-  const cut = setTimeout(() => sockets.destroyAll(), isDone ? graceMs : 0)
+  const cut = setTimeout(() => sockets.destroyAll(), isDone ? lingerMs : 0)
   try {
     await app.close()
   } finally {

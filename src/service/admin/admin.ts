@@ -65,6 +65,7 @@ export interface Admin {
   revokeKeys(project: string, ids: readonly string[]): Promise<readonly string[]>
 }
 
+/** Names of all calls: the socket passes on these, and no others. */
 export const adminCalls: readonly (keyof Admin)[] = [
   'listProjects',
   'createProject',

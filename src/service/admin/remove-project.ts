@@ -14,6 +14,7 @@ export async function removeProject(store: Store, projectId: string, collect: Co
   await untilGone(async () => {
     await removeTables(store, projectId, collect)
     await removeNodes(store, projectId, collect)
+    // Records of deleted folders, whose nodes are gone now.
     await store.deleteFrom('detached').where('project_id', '=', projectId).execute()
     await store.deleteFrom('projects').where('id', '=', projectId).execute()
   })

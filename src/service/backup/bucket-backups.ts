@@ -70,6 +70,7 @@ export class BucketBackups {
         [databaseName]: await sendFile(this.#client, `${name}/${databaseName}`, database),
         [secretName]: await sendFile(this.#client, `${name}/${secretName}`, join(dataDir, secretName)),
       }
+      // Contents of earlier snapshots may be kept, to which the last one does not refer.
       const needed = [...moment.kept].flatMap(([sha256, kept]) =>
         moment.snapshot.contents.has(sha256) && kept !== undefined ? [kept] : [],
       )

@@ -78,8 +78,8 @@ export function manifestOf(
   digests: Manifest['digests'],
 ): Manifest {
   const { projects, documents, contents } = snapshot
-  const inFiles = [...contents.keys()].filter((sha256) => kept.get(sha256) !== sha256)
-  const damaged = [...inFiles, ...snapshot.damaged].map((sha256) =>
+  const damagedInFiles = [...contents.keys()].filter((sha256) => kept.get(sha256) !== sha256)
+  const damaged = [...damagedInFiles, ...snapshot.damaged].map((sha256) =>
     damagedContent(sha256, kept.get(sha256), documentsOf(database, sha256)),
   )
   return {

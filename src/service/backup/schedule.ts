@@ -36,6 +36,7 @@ export class BackupSchedule {
     this.#processes = new TaskProcesses(siblingFile(import.meta.url, 'backup-process'), {
       heapBytes,
       idleMs: 0,
+      // The credentials of a bucket are in the environment.
       hasKeys: true,
     })
   }

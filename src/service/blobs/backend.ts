@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { ServiceError } from '../service-error.ts'
 
-/** Storage of one server. Its blobs are named by their SHA-256. */
+/** Storage of one server. Its blobs are named by their SHA-256. An upload is: `stage`, `write` each chunk, `finish`, `publish`. */
 export interface BlobBackend {
   /** Opens a writer for a blob of unknown length. */
   stage(): MaybePromise<BlobWriter>

@@ -28,6 +28,7 @@ export class ContentStore implements Contents {
   readonly #log: Log
   readonly #lock = new KeyedLock()
   readonly #owners: BlobOwner[] = []
+  /** The removals that `collect` has begun, batch after batch. */
   #collected: Promise<void> = Promise.resolve()
 
   constructor(backend: BlobBackend, store: Store, commits: Commits, log: Log) {
@@ -111,6 +112,7 @@ export class ContentStore implements Contents {
     }
   }
 
+  /** Runs `record` under the lock; if it fails, the content may have no row, and is collected. */
   async #recording<Result>(sha256: string, record: () => Promise<Result>): Promise<Result> {
     try {
       return await this.#lock.share(sha256, record)

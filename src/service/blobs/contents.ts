@@ -6,7 +6,10 @@ import type { ChangeArgument, ChangeResult } from '../store/changes.ts'
 import type { BlobWriter, DownloadHeaders, StagedBlob } from './backend.ts'
 
 export interface Contents {
-  /** Opens a writer for a new content, which stays in memory up to `memoryBytes` (at most 32 KiB), else goes to the backend. */
+  /**
+   * Opens a writer for a new content, which stays in memory up to `memoryBytes` (at most 32 KiB), else goes to the backend.
+   * `commitFile` or `keep` follows.
+   */
   stage(memoryBytes?: number): BlobWriter
   /** Bytes `start` up to and including `end`. Undefined when there is no such content. */
   open(sha256: string, start: number, end: number): Promise<Readable | undefined>

@@ -27,6 +27,7 @@ export async function openDiskBackend(folder: string): Promise<BlobBackend> {
   return openFolder(folder)
 }
 
+/** As `openDiskBackend`, but unpublished blobs stay: in a shared folder they may be another node's. */
 export async function openFolder(folder: string): Promise<DiskBackend> {
   fs.mkdirSync(join(folder, incomingName), { recursive: true, mode: 0o700 })
   // The parent holds the name of `folder`.

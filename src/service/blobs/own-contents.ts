@@ -18,6 +18,7 @@ import { holdsContents, isMissing } from './disk.ts'
 
 interface Mark {
   readonly id: string
+  /** Starts so far: fewer in an older copy. */
   readonly starts: number
 }
 
@@ -41,6 +42,7 @@ export async function checkContents(
   // content to which no row refers.
   const folderMark = await readMark(file)
   const mark = isEmpty && folderMark?.id !== databaseMark?.id ? undefined : folderMark
+  // The ids agree, and there is no content that could be lost.
   if (mark !== undefined && isEmpty) return
   if (mark === undefined) await checkKnown(folder, backend, findKnown)
   else if (databaseMark?.id !== mark.id)

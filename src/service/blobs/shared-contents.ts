@@ -138,6 +138,7 @@ export class SharedContents implements Contents {
     }
   }
 
+  /** Returns a small content itself, the key of a larger one, undefined for none. */
   async #find(
     sha256: string,
     start: number,

@@ -28,6 +28,7 @@ export async function checkFolder(dataDir: string): Promise<Checked> {
   try {
     await embeddedSchema(dataDir)
     const findings = await checkDatabase(store)
+    // The list of durable folders, empty here, is for uploads only.
     const backend = new DiskBackend(join(dataDir, 'blobs'), [])
     let contents = 0
     for await (const content of contentsOf(store)) {

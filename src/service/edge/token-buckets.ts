@@ -9,6 +9,7 @@ const leastSharedMs = 10
 const maxSharedNames = 1_000
 
 interface Bucket {
+  /** Milliseconds of `now`. */
   fullAt: number
   /** Tokens taken and not added to the tally yet, as the time they take to refill. */
   unsharedMs: number

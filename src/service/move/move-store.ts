@@ -47,7 +47,9 @@ export async function moveStore(dataDir: string, place: SharedPlace): Promise<Mo
     const backend = await openSharedBackend(place, opened.now)
     const target: MoveTarget = { store: opened.store, backend, now: opened.now }
     const mark = readMark(dataDir)
+    // A move that is run again finds its own rows in the target.
     if (mark === undefined || !(await isMoved(opened.store, mark.id))) await refuseUsed(opened.store)
+    // A marked source is in the last step, or past it.
     const before = mark === undefined ? await copyContents(dataDir, target) : { contents: 0 }
     const unlock = tryLock(dataDir)
     if (unlock === undefined) return { ...before, state: 'copied' }

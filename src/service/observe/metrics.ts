@@ -204,6 +204,7 @@ export function createMetrics(measured: Measured): Metrics {
       },
     })
   }
+  /** By project id. A download has no key, so its project has a name here only after another request. */
   const names = new Map<string, string>()
   const labelOf = ({ project, downloadOf }: FastifyRequest): string => {
     if (project === undefined) return downloadOf === undefined ? 'none' : (names.get(downloadOf) ?? 'none')

@@ -16,7 +16,7 @@ export interface AssetField {
   readonly isKey: boolean
   /** The values are codes: a difference of one character makes another value. */
   readonly isCode: boolean
-  /** Search key → indexes of the assets that have it, ascending. */
+  /** Search key (`t:weber`, `n:12.5`, `d:2024-01-31`) → indexes of the assets that have it, ascending. */
   readonly postings: ReadonlyMap<string, readonly number[]>
   /** Weight of a word, above 0 … 1: the rarer, the greater. */
   wordWeight(word: string): number
@@ -33,9 +33,11 @@ export class FieldValues {
   readonly values: (Comparable | undefined)[] = []
   readonly postings: Map<string, number[]> = new Map()
   readonly #distinct = new Set<string | undefined>()
+  /** Number of assets with a value, and with one that looks like a code. */
   presentCount = 0
   codeCount = 0
   hasAmountOrDay = false
+  /** Words by their forms with one character deleted; `#newWords` are not in it yet. */
   #near: Map<string, string[]> | undefined
   #newWords: string[] = []
   #numbers: NearNumbers | undefined

@@ -86,6 +86,7 @@ export class GrowingIndex implements AssetIndex {
     return asset === undefined ? undefined : this.#valueOf(asset, fieldKeyOf(key))
   }
 
+  /** `isOwn`: the values are the assets' own names or ids (a key of `assetKeys`, or `nameField`). */
   #updatedField(key: string, name: string, isOwn: boolean, valueOf: (asset: Asset) => unknown): AssetField {
     const known = this.#fields.get(key)
     if (known?.count === this.assets.length && known.isAssetKey === isOwn) return known.field

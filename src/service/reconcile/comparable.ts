@@ -58,7 +58,7 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-/** Keys for the index: two values that share an exact key are equal. */
+/** Keys for the index: `n:12.5`, `d:2024-01-31`, else `t:` and the text. Two values that share an exact key are equal. */
 export function exactKeysOf(value: Comparable): string[] {
   if (value.numbers.length > 0) return value.numbers.map((number) => `n:${number}`)
   if (value.days.length > 0) return value.days.map((day) => `d:${day}`)

@@ -39,6 +39,7 @@ const maxDepth = 8
 
 export function shapeOf(data: Readonly<Record<string, unknown>>): InputShape {
   const singles: Cell[] = []
+  // By list, then index: the path of a list of objects, or '' for all lists of values.
   const lists = new Map<string, Map<number, Cell[]>>()
   const add = (list: string, at: number, cell: Cell): void => {
     const items = lists.get(list) ?? new Map<number, Cell[]>()

@@ -141,6 +141,7 @@ class Learning implements LearntWeights {
     let found = 0
     for (const pairs of candidates) {
       const odds = pairs.map((levels) => this.#logOddsOf(levels))
+      // Scaled by the largest, so that no exponential overflows; 0 is the logarithm for no match.
       const most = Math.max(0, ...odds)
       const parts = odds.map((each) => Math.exp(each - most))
       const all = parts.reduce((sum, part) => sum + part, Math.exp(-most))
@@ -167,6 +168,7 @@ class Learning implements LearntWeights {
       }
       return counts
     })
+    // Before `logOddsOf`, which needs the counts.
     this.#near.set(query, near)
     return assets.map((asset) => {
       this.logOddsOf(query, asset)
@@ -278,6 +280,7 @@ class Learning implements LearntWeights {
     )
     const counts = [...dayBounds, 0].map(() => 1)
     for (let at = 0; at < sampledPairs; at++) {
+      // Large primes spread the samples over assets and items.
       const assetValue = field.values[(at * 7919) % field.values.length]
       const { value } = terms[(at * 104_729) % terms.length] ?? {}
       const [days = [], assetDays = []] = [value?.days, assetValue?.days]

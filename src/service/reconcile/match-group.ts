@@ -10,6 +10,7 @@ import { type UsualDaysByField, learnUsualDays } from './usual-days.ts'
 
 /** The result for one item. */
 export type Outcome =
+  /** Matched: by a key of the table, or by score. */
   | {
       readonly kind: 'key' | 'likeness'
       readonly asset: number

@@ -33,6 +33,7 @@ export function nearNumbersOf(values: readonly (Comparable | undefined)[]): Near
       return near
     },
     countWithin: (number, distance) =>
+      // A tiny addition makes the upper bound inclusive.
       lowerBound(sorted, number + distance + Number.EPSILON * Math.abs(number)) -
       lowerBound(sorted, number - distance),
   }

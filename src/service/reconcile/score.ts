@@ -50,6 +50,7 @@ export function scoreOf(
     doesAnyAgree ||= similarity >= agreement
   }
   const score = Math.round((gained / (gained + lost)) * fullScore)
+  // The score is NaN (0/0) where there is no evidence at all.
   return doesAnyAgree ? score : Math.min(Math.floor(score / 2), leastScore - 1) || 0
 }
 

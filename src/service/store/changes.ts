@@ -28,6 +28,7 @@ interface Changes {
     argument: { readonly projectId: string; readonly path: string; readonly now: number },
   ): Promise<Removal>
   clearDetached(store: Store, argument: object): Promise<string[] | undefined>
+  /** For a content whose row follows in another transaction. */
   addSmall(store: Store, content: Small): Promise<void>
   removeSmall(store: Store, argument: { readonly sha256s: readonly string[] }): Promise<string[]>
 }

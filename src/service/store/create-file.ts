@@ -21,7 +21,8 @@ export interface NewFile {
 
 /**
  * Adds a file and the folders above it. Returns the file. Throws ServiceError 400 if a parent is a file, and a unique
- * violation if the path is taken: the constraint decides which of two writers was first.
+ * violation if the path is taken: the constraint decides which of two writers was first. `insert`: PostgreSQL has its own
+ * (`postgres/changes.ts`).
  */
 export async function createFile(
   store: Store,

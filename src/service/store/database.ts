@@ -76,7 +76,7 @@ export interface DetachedTable {
   detached_at: number
 }
 
-/** Counts of the documents and bytes of a project; written by triggers only. */
+/** Documents of a project, and their bytes with those of table rows (`counted-text.ts`); written by triggers only. */
 export interface UsageTable {
   project_id: string
   documents: number

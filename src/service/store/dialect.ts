@@ -62,6 +62,7 @@ function isSelect(sql: string): boolean {
   return /^\s*select\b/i.test(sql)
 }
 
+/** Kysely's connection: selects go to the reader, a transaction (session) and all changes to the writer. */
 class SplitConnection implements DatabaseConnection {
   readonly #reader: Connection
   readonly #writer: Writer

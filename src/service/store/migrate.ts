@@ -80,6 +80,7 @@ export async function migrateAll(store: AnyStore, parts: Parts): Promise<void> {
   for (const [part, migrations] of Object.entries(parts)) await migrate(store, part, migrations)
 }
 
+/** Stands in for a newer program's migration: Kysely wants every recorded one in the list, and never runs it again. */
 const alreadyRun: Migration = { up: () => Promise.reject(new TypeError('a newer program has run it')) }
 
 function tableOf(part: string): string {

@@ -41,7 +41,10 @@ function live<Row>(
 export type ChildRow = Pick<NodeRow, (typeof childColumns)[number]>
 const childColumns = ['id', 'name', 'kind', 'modified_at', 'size', 'mimetype'] as const
 
-/** Up to `limit` children with names after `after`, in the order of their names. */
+/**
+ * Up to `limit` children with names after `after`, in the order of their names. A deleted child is not among
+ * them: a folder made anew has another id.
+ */
 export function listChildren(
   store: Store,
   folderId: string,

@@ -56,7 +56,7 @@ export interface OpenedStore {
 export interface Commits {
   /** Resolves with the result when the change is durable; if it throws, it is undone, and `run` rejects with its error. */
   run<Name extends ChangeName>(name: Name, argument: ChangeArgument<Name>): Promise<ChangeResult<Name>>
-  /** Grows with every other change through the store: of keys, projects, tables. */
+  /** Grows with every other change through the store: of keys, projects, tables. Cached keys are then read again. */
   readonly otherChangeCount: number
 }
 

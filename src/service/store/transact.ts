@@ -23,6 +23,7 @@ export async function transact<Tables, Result>(
       return await store.transaction().execute(change)
     } catch (error) {
       if (!isCollision(error)) throw error
+      // The row referred to is gone: `app.ts` answers 404.
       if (attempt === attempts && isReferenceViolation(error)) throw error
       if (attempt === attempts)
         throw new ServiceError(503, 'others change the same all the time: try again', { cause: error })

@@ -78,7 +78,10 @@ export async function createUsage(store: Kysely<unknown>): Promise<void> {
     delete from usage where project_id = old.id; end`.execute(store)
 }
 
-/** Counts the rows of a table with `project_id` and `size`: the present ones now, later ones by triggers. */
+/**
+ * Counts the rows of a table with `project_id` and `size`: the present ones now, later ones by triggers. `condition` begins with
+ * a column's name: the triggers put `new.` and `old.` before it.
+ */
 export async function countRowsOf(store: Kysely<unknown>, table: string, condition: string): Promise<void> {
   const of = (row: string): ReturnType<typeof sql.raw> => sql.raw(`${row}.${condition}`)
   await sql`insert into usage (project_id, documents, bytes)

@@ -60,6 +60,7 @@ port.close()
 /** Resolves when a request can run now: with an open session only one of that session can. */
 async function nextMessages(): Promise<void> {
   for (;;) {
+    // Messages that have arrived by now share one transaction.
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       inbox.push(...(next.message as readonly WriterRequest[]))
     }

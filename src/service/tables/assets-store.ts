@@ -35,6 +35,7 @@ export async function addAssets(
   const engine = engineOf(store)
   const addTo = { id, projectId, quota }
   if (slices.length <= slicesAtOnce)
+    // Short forwards into one table may overlap: the lock of its row orders them.
     return engine.tables.share(id, () =>
       transactFor(store, projectId, (transaction) => {
         const step: Step<TablesDatabase> = (change) => change(transaction)

@@ -35,7 +35,7 @@ export async function removeTable(store: Store, id: string, collect: Collect): P
   await engine.tables.exclusive([id], () =>
     untilGone(() =>
       transactInSteps(tablesStore(store), async (step) => {
-        // A stronger lock than that of an update: it also keeps out new rows that refer to the table.
+        // PostgreSQL only. A stronger lock than that of an update: it also keeps out new rows that refer to the table.
         if (engine.inLongTurn !== undefined)
           await step((rows) =>
             rows.selectFrom('tables').select('id').where('id', '=', id).forUpdate().execute(),

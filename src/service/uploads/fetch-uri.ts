@@ -96,6 +96,7 @@ function get(url: URL, policy: UriFetch): Promise<IncomingMessage> {
   })
 }
 
+/** A DNS lookup that fails if any address of the name is refused: Node may connect to each of them. */
 function lookupChecked(check: (address: string) => ServiceError | undefined): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {

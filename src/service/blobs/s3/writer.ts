@@ -51,6 +51,7 @@ export class S3Writer implements BlobWriter {
       await this.#sending
       await this.#complete(this.#uploadId)
     }
+    // The upload was discarded meanwhile.
     if (this.#isEnded) {
       await this.#client.ask({ method: 'DELETE', key: this.#key, allowed: [404] })
       throw new Error('the upload was given up')

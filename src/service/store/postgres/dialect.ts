@@ -19,7 +19,7 @@ import { isBehindPooler } from './pooler.ts'
 import { PoolTurns } from './turns.ts'
 import { isOfConnection, refusalOf } from './refusals.ts'
 
-/** `changed` is called after each statement but a select. All dialects of one pool share its `turns`. */
+/** `changed` is called after each statement but a select (see `otherChangeCount`). All dialects of one pool share its `turns`. */
 export function postgresDialect(
   pool: pg.Pool,
   changed: () => void = () => undefined,
