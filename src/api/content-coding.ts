@@ -61,6 +61,7 @@ function decodingError(call: CallDescription, error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? ''
   // The compressed data ended too early: the connection broke.
   if (code === 'Z_BUF_ERROR') return new NetworkError(call, 'cut', 'the compressed answer is not whole')
+  // Codes of Brotli begin with ERR__ERROR_FORMAT.
   if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT'))
     return new NetworkError(call, 'protocol', 'the answer is not compressed as it says')
   return error

@@ -79,6 +79,7 @@ export function throttleJson(
     // A body without Content-Length counts as one of the greatest length.
     const bytes = Number(headers['content-length'] ?? jsonBytes)
     const before = underWay.get(keyId) ?? 0
+    // A key's only body is accepted, whatever its length: the parser limits that.
     if (before > 0 && exceeds(before + bytes, most)) refuse(reply, 1, 'too much JSON with this key at a time')
     underWay.set(keyId, before + bytes)
     whenClosed(reply.raw, () => release(underWay, keyId, bytes))

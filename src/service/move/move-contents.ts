@@ -92,6 +92,7 @@ async function moveContent(
   try {
     if (staged.sha256 !== sha256) return { kept: staged.sha256 }
     const key = await publish(target, staged)
+    // Another upload may have brought the content to the target meanwhile.
     if ((await adopt(store, { sha256, size: staged.size, key }, now())) !== key)
       await target.backend.remove(key)
     return 'copied'

@@ -35,6 +35,7 @@ export function candidatesOf(
   const found: number[] = []
   let visited = 0
   for (const list of lists) {
+    // The rarest word is looked up however many assets have it.
     if (visited > 0 && visited + list.length > maxPostings) break
     visited += list.length
     const rarity = Math.log1p(assetCount / list.length)

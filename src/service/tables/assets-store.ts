@@ -67,7 +67,10 @@ interface AddTo {
   readonly counted: number
 }
 
-/** `outside` runs a change outside of the steps. `ids` collects the ids of the rows added so far. */
+/**
+ * Many rows: one step locks the table, rows follow outside of the steps, by `outside`, and the last step raises `asset_count`. Few:
+ * all is one transaction. `ids` collects the ids of the rows added so far.
+ */
 async function addSlices(
   { id: tableId, projectId, quota, step, counted }: AddTo,
   slices: readonly ForwardBody['data'][],

@@ -14,7 +14,7 @@ export class Base64Decoder {
   readonly #pieceBytes: number
   #out: Buffer
   #used = 0
-  /** The write of `#written`, while `#out` fills. The next `await` throws its failure. */
+  /** The write of the other buffer, `#written`, while `#out` fills. The next `await` throws its failure. */
   #writing: Promise<void> = Promise.resolve()
   #written: Buffer | undefined
   /** Zero to three characters of an incomplete group of four. */

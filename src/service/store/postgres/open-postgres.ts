@@ -72,6 +72,7 @@ export async function openPostgres(place: SharedPlace, log: Log = silentLog): Pr
     commits,
     now: clock.now,
     isShared: true,
+    // An index entry of 2,704 bytes holds the path, also of a node moved aside, and the project's id.
     maxPathBytes: 2_560,
     linkSecrets: () => Promise.resolve(secrets),
     openContents: async (contentsLog) =>
