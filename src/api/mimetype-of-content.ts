@@ -1,5 +1,6 @@
 // The service's mimetype for content whose name has no known extension: one rule for the drive and for `put`. Content that
-// begins as a PDF is one. Other content without control characters is text, whatever it begins with; of the rest its full signature decides.
+// begins as a PDF is one. Other content without control characters is text, whatever it begins with; for the rest its full
+// signature decides.
 
 import { isMimetype, type Mimetype } from './mimetypes.ts'
 import { isMp3, startOfAudio, tagSignature } from './mp3.ts'

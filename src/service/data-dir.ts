@@ -9,7 +9,10 @@ const databases = ['service.db', 'service.lock']
 /** Names of a service's files: a first start that was killed may have left some. `lost+found` is the file system's. */
 const ownNames = /^(?:service\..*|download-secret(?:\.new)?|blobs|lost\+found)$/
 
-/** `isForContents`: a folder for contents only, without a database. Throws a StartError if it cannot be used; foreign files are left alone. */
+/**
+ * `isForContents`: a folder for contents only, without a database. Throws a StartError if it cannot be used; foreign files are left
+ * alone.
+ */
 export async function prepareDataDir(dataDir: string, isForContents = false): Promise<void> {
   await makeFolder(dataDir)
   const names = await readdir(dataDir).catch((error: unknown) => {

@@ -1,4 +1,5 @@
-// The `path` query parameter: an absolute path inside the project, leading slash optional, no `..` segments (interface, "PUT files").
+// The `path` query parameter: an absolute path inside the project, leading slash optional, no `..` segments
+// (interface, "PUT files").
 
 import { type Limits, exceeds } from './limits.ts'
 import { ServiceError } from './service-error.ts'

@@ -39,7 +39,10 @@ const auditMs = 5_000
 /** Time after the drain for connections that end slowly. */
 const lingerMs = 1_000
 
-/** Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder, the system's error when the address is taken. */
+/**
+ * Starts the service over `options.dataDir`. Throws a StartError when another one uses that folder or the address, and for
+ * options that it cannot serve with.
+ */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host = '127.0.0.1' } = options
   const edge = openEdge(options)

@@ -4,7 +4,10 @@ import { type DialectAdapter, type Kysely, type RawBuilder, SqliteAdapter, sql }
 import { KeyedLock } from '../blobs/keyed-lock.ts'
 
 export interface EngineAdapter extends DialectAdapter {
-  /** SQL text between path and id of a node moved aside (`detached.ts`): no document has such a path, and it sorts before its children. */
+  /**
+   * SQL text between path and id of a node moved aside (`detached.ts`): no document has such a path, and it sorts before its
+   * children.
+   */
   readonly aside: RawBuilder<string>
   /** Runs a change of a project, on PostgreSQL when it is its turn: waiting changes of one project would use up the connections. */
   inTurn<Result>(projectId: string, work: () => Promise<Result>): Promise<Result>

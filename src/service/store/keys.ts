@@ -115,7 +115,10 @@ export async function listKeys(store: Store, projectId?: string): Promise<KeyInf
   return [...keys.values()].filter(({ id }) => wanted.has(id))
 }
 
-/** Makes a key with the same rights; the old one expires at `endsAt`, unless it expires sooner. Undefined for an unknown or expired key. */
+/**
+ * Makes a key with the same rights; the old one expires at `endsAt`, unless it expires sooner. Undefined for an unknown or expired
+ * key.
+ */
 export function rotateKey(
   store: Store,
   id: string,

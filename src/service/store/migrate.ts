@@ -25,7 +25,10 @@ export type Parts = Readonly<Record<string, Migrations>>
 // oxlint-disable-next-line typescript/no-explicit-any -- migrations know no tables
 type AnyStore = Kysely<any>
 
-/** Runs the `migrations` that are pending, in the order of their names; `part` names the table that records them. Throws as `schemaOf`. */
+/**
+ * Runs the `migrations` that are pending, in the order of their names; `part` names the table that records them. Throws as
+ * `schemaOf`.
+ */
 export async function migrate(store: AnyStore, part: string, migrations: Migrations): Promise<void> {
   const migrator = new Migrator({
     db: store,

@@ -18,7 +18,10 @@ export async function openStore(place: StorePlace, log?: Log): Promise<OpenedSto
   return openPostgres(place, log)
 }
 
-/** The migrations that `openStore` would run. Changes nothing, and the store may be in use. Throws a StartError if it cannot be opened. */
+/**
+ * The migrations that `openStore` would run. Changes nothing, and the store may be in use. Throws a StartError if it cannot be
+ * opened.
+ */
 export async function schemaOfStore(place: StorePlace): Promise<Schema> {
   if (!isSharedPlace(place)) {
     refuseElsewhere(place.dataDir)

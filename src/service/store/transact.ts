@@ -13,7 +13,9 @@ const aliveMs = 10_000
 /** PostgreSQL: serialisation failure, deadlock, a row just deleted or added. SQLite has one writer and no collisions. */
 const collisions = new Set(['40001', '40P01', '23503'])
 
-/** Runs `change` in one transaction, and repeats it after a collision with another one. Throws ServiceError 503 after six collisions. */
+/**
+ * Runs `change` in one transaction, and repeats it after a collision with another. Throws ServiceError 503 after six collisions.
+ */
 export async function transact<Tables, Result>(
   store: Kysely<Tables>,
   change: (transaction: Transaction<Tables>) => Promise<Result>,
@@ -48,7 +50,7 @@ export type Step<Tables> = <Result>(
 
 /**
  * Runs `work`, which makes a long change in steps; between steps it may use `store`, and other requests are served. On SQLite each
- * step is a transaction of its own. On PostgreSQL all steps are one, so rows stay locked until the end, and a collision repeats `work`.
+ * step is a transaction of its own. On PostgreSQL all steps are one: rows stay locked until the end, a collision repeats `work`.
  */
 export function transactInSteps<Tables, Result>(
   store: Kysely<Tables>,

@@ -12,7 +12,9 @@ import type { DocumentBytes } from './matching-task.ts'
 /** Bytes of all documents of one run together. */
 const maxBytes = 64 * 1024 * 1024
 
-/** Throws RowsError, with the document's name, for one that has no row format or no stored content, ServiceError 413 above 64 MB. */
+/**
+ * Throws RowsError, with the document's name, for one that has no row format or no stored content, ServiceError 413 above 64 MB.
+ */
 export async function loadDocuments(
   context: ServiceContext,
   documents: readonly DocumentRow[],

@@ -152,7 +152,7 @@ async function receiveUri({ context, staging, own, sources }: Upload, url: URL):
       throw new ServiceError(400, 'the uri leads to a document that is gone')
     const content = { sha256: node.blob, size: node.size ?? 0 }
     const state = await stateOf(content, (start, end) => context.blobs.open(content.sha256, start, end))
-    // A missing content is refused later, by `keepContent` or `read`.
+    // A missing content is left to `keepContent` and `read`.
     if (state === 'damaged') {
       context.log.error({ path: node.path, sha256: content.sha256 }, 'a content is damaged')
       throw damagedDocument(node.path)

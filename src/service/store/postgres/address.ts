@@ -43,7 +43,10 @@ export function connectionOf(address: PostgresAddress): ClientConfig {
   }
 }
 
-/** Returns a function that `pg` calls for each connection: the password in the file (its last one if unreadable), else libpq's sources. */
+/**
+ * Returns a function that `pg` calls for each connection: the password in the file (its last one if unreadable), else libpq's
+ * sources.
+ */
 function passwordOf({ passwordFile }: PostgresAddress): (connection?: object) => Promise<string | undefined> {
   let last = ''
   return async (connection) => {
