@@ -36,6 +36,7 @@ export function changeOf(event: QueueEvent): Change | undefined {
   const { path, lastError } = event.intention
   switch (event.kind) {
     case 'done':
+    // The service has stored it, although the document is being written again.
     case 'contentSuperseded':
       return stored(event.intention, event.record?.size)
     case 'refused':

@@ -63,7 +63,7 @@ function placesOf(sb: Superblock): Places {
 export function operationsOf(sb: Superblock): FileSystem {
   const operations: FileSystem = {
     lookup: (parent, name, caller) =>
-      // How a re-export by NFS finds a node that it knows by number.
+      // A re-export by NFS finds a node so, of which it knows the number alone.
       name === '.' || name === '..'
         ? lookupByNumber(sb, parent, name, caller)
         : lookup(sb, parent, name, caller),

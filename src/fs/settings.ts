@@ -1,4 +1,4 @@
-// Options of a filesystem, with their defaults.
+// Options of a filesystem, with their defaults. `FileSystemOptions` in contract.ts explains each.
 
 import { hostname } from 'node:os'
 import { ErrnoError } from '../errno-error.ts'

@@ -12,10 +12,13 @@ export type DriverName = 'kernel' | 'fuse-native'
 export interface DriverCapabilities {
   /** Pushes invalidations, so that long timeouts are safe. */
   readonly push: boolean
+  /** Requests tell the uid, gid and pid of the calling program. */
   readonly callerIds: boolean
   readonly exclusiveCreate: boolean
   readonly exactTimes: boolean
+  /** RENAME_NOREPLACE and RENAME_EXCHANGE reach the filesystem. */
   readonly renameFlags: boolean
+  /** A signal to a waiting program ends its call. */
   readonly interrupt: boolean
   /** A name that is not UTF-8 is refused (EILSEQ), and never confused with another. */
   readonly byteNames: boolean

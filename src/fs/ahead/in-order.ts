@@ -6,6 +6,7 @@ import type { Listing } from '../tree/listings.ts'
 interface Orders {
   readonly listed: readonly string[]
   readonly sorted: readonly string[]
+  /** Position of each name in `listed`; in `sorted`. */
   readonly listedAt: ReadonlyMap<string, number>
   readonly sortedAt: ReadonlyMap<string, number>
 }

@@ -47,6 +47,7 @@ export class Prefetch {
       const sibling = tree.child(parent, next, listing)
       if (sibling?.version?.size === undefined || sibling.content !== undefined) continue
       const wanted = prefetchedBytes(sibling.version.size, furthest)
+      // Documents fetched ahead before count, too: the limit is for all bytes ahead of the program.
       bytes += wanted
       if (bytes > aheadBytes) break
       if (at <= fetched) continue
@@ -60,7 +61,7 @@ export class Prefetch {
 interface Walk {
   /** Name of the document that was read last. */
   readonly last: string
-  /** How far that document was read. */
+  /** Its reads: `furthest` tells how far that document was read (bytes), and so how much of the next ones is fetched. */
   readonly reading: Reading
   /** Name of the last document that was fetched ahead, if any. */
   readonly fetched: string | undefined

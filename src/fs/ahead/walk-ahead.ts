@@ -18,6 +18,7 @@ export class WalkAhead {
   readonly #queue = new PQueue({ concurrency })
   /** The child folder that was opened last, by parent. */
   readonly #lastOpened = new WeakMap<Node, string>()
+  /** Folders that are in the queue, or are being listed. */
   readonly #pending = new Set<Node>()
 
   constructor(tree: Tree) {

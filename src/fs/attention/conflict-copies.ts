@@ -57,7 +57,7 @@ export class ConflictCopies {
     for (const row of this.#rows.values()) this.#journaled.save(row)
   }
 
-  /** A person has decided. Throws what the journal throws. */
+  /** Forgets a copy that a person has removed, renamed or taken as resolved. Throws what the journal throws. */
   resolved(copy: string): void {
     this.#journaled.remove(copy)
     this.#keptAt.delete(copy)

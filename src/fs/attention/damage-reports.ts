@@ -44,7 +44,7 @@ export class DamageReports {
     return [...this.#times.keys()]
   }
 
-  /** A person has read them. */
+  /** Forgets the reports, which a person has read (`docmount dismiss`). */
   dismiss(): void {
     this.#times.clear()
   }

@@ -22,8 +22,9 @@ export interface RefusedNamesOptions {
 
 export class RefusedNames {
   readonly #options: RefusedNamesOptions
+  /** Logs the first refusal of each kind of content, and counts those that follow soon. */
   readonly #log: CountedLog
-  /** Refusals by path, the latest last. */
+  /** Refusals by path, the latest last. `what`: kind of content (`zip files (archives)`). `at`: time of the last try (epoch ms). */
   readonly #names = new Map<string, { what: string; count: number; at: number }>()
 
   constructor(options: RefusedNamesOptions) {
@@ -36,7 +37,7 @@ export class RefusedNames {
     this.checked(pathBelow(folder, name), () => this.#options.types.checkName(name))
   }
 
-  /** Runs a check for this path and returns its answer; remembers a refusal. */
+  /** Runs another check for this path (of content, for example) and returns its answer; remembers a refusal. */
   checked<Answer>(path: string, check: () => Answer): Answer {
     const failed = (error: unknown): never => {
       if (error instanceof UnsupportedTypeError) this.#remember(path, error.what)

@@ -53,6 +53,7 @@ export function copyFileRange(
   ) {
     throw new ErrnoError('EOPNOTSUPP', 'only whole documents are copied within the service')
   }
+  // A copy counts as a read of the source: its program knows this version from now on.
   parts.tree.seen.read(from.node.path, from.node.shown, caller)
   adoptCopy(parts, from, to)
   return version.size

@@ -25,6 +25,7 @@ export interface LeftBehind {
 }
 
 export interface Left {
+  /** Undefined if the service has, and gets, no document at the path. */
   readonly behind: LeftBehind | undefined
   /** Spool file that an earlier close accepted, and that the service does not have yet. */
   readonly accepted: string | undefined
@@ -37,6 +38,7 @@ export interface Left {
   readonly isBeingWritten: boolean
 }
 
+/** Called by a rename, of the document or of a folder above it, before the path changes. The caller hides the name (`behind`). */
 export function leavePath(parts: LeaveParts, node: Node): Left {
   const { job, path } = node
   const isWritten = isBeingWritten(node)
@@ -61,6 +63,7 @@ function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
     // The node's own content is not on its way here, but a change to the document it was renamed over may be.
     return dropReplaced(parts.queue, { path, base: node.unsent.base }, parts.queue.isExpected(path))
   }
+  // An earlier save may have stored its content there (`sentDigests`) without an answer: `dropReplaced` deletes that.
   if (!parts.queue.withdraw(job, { seesToDoubts: true })) return arriving(node, path)
   const { source, sourceFingerprint, keepSource, base, sentDigests } = job.intention
   parts.owners.withdraw(node)
@@ -88,7 +91,8 @@ function arriving(node: Node, path: string): LeftBehind {
 
 /**
  * Deletes the version that this node was to replace at its path: the node will not replace it any more, but it has lost its
- * name all the same. `sentDigests`: digests of contents that an earlier save may have stored there.
+ * name all the same. `sentDigests`: digests of contents that an earlier save may have stored there. `isExpected`: true if a
+ * change of ours is still to put a document there, which has to go, too.
  */
 function dropReplaced(
   queue: CommitQueue,

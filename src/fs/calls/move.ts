@@ -26,7 +26,7 @@ export function isWithin(node: Node, folder: Node): boolean {
   return false
 }
 
-/** Gives the node its new name. The node that had it loses it, and its open handles keep their content. */
+/** Gives the node its new name; the caller journals the move. A node that had the name loses it; its handles keep their content. */
 export function take(parts: TakeParts, { node, to, name, target }: Move): void {
   if (target !== undefined) {
     const { storedPath } = target

@@ -33,6 +33,7 @@ export function read(
   const handle = parts.handles.file(fh)
   if (!handle.flags.read) throw new ErrnoError('EBADF', `${handle.node.path} is not open for reading`)
   if (handle.node.local.copyUp !== undefined) {
+    // `later`: without the door's read buffer, which another call may use by then.
     return abortable(handle.node.local.copyUp, caller.signal).then(() =>
       readContent(parts.remote, handle, offset, length, later(caller)),
     )

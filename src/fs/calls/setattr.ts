@@ -43,6 +43,7 @@ async function resize(
   caller: Caller,
 ): Promise<void> {
   const before = node.size
+  // The content generation that the program knows: its handle's. For truncate(2) by path, the present one.
   const known = fh === undefined ? node.door : parts.handles.file(fh)
   await abortable(truncateContent(parts, node, size, caller, known.contentGeneration), caller.signal)
   // A size set by setattr counts as a write, which the next close saves; O_TRUNC does not, since most programs write after it.

@@ -1,5 +1,6 @@
 // Sizes of documents whose listing does not tell them (interface: `size` and `url` may both be absent): the service is asked
-// for the document itself before a program gets a size.
+// for the document itself before a program gets a size. Callers: `whenKnown` before attributes are shown, `loadRecord` before a
+// delete or a rename takes the version away, `learn` at an open, if not even the record told the size.
 
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { abortAfter, type Clock } from '../../world/clock.ts'
@@ -48,7 +49,7 @@ export class Sizes {
 
   /**
    * True if a listing told the time of a version but no size, and the document was not looked up since. `loadRecord` has to do
-   * so before the version is replaced or deleted: the record found when that is sent would differ from the one seen here.
+   * so before the version is replaced or deleted: its fingerprint (size and time) would not be the one found when that is sent.
    */
   isSizeUnknown({ remote, stored, job }: Node): boolean {
     if (remote?.modifiedAt === undefined || remote.size !== undefined || job !== undefined) return false
@@ -82,14 +83,14 @@ export class Sizes {
     tree.notifier.attributesChanged(node.ino)
   }
 
-  /** True if the listing tells no size, and the document was not looked up within one cache lifetime. */
+  /** True if the listing tells no size, and the document was not looked up within one cache lifetime: also to renew that size. */
   #isToBeAsked(node: Node): boolean {
     if (node.remote === undefined || node.content !== undefined) return false
     const { clock, reach, ttlMs } = this.#options
     const { lookedUpAt: lastLookupAt } = node.stored
-    // A document that our own rename is moving has a size, and is not looked up again.
-    const isLeft = lastLookupAt === undefined || reach.isAway || node.job !== undefined
-    if (node.size !== undefined && isLeft) return false
+    // A size stays if the listing told it (no lookup was made), while the service is away, and while our rename moves the document.
+    const isSizeFinal = lastLookupAt === undefined || reach.isAway || node.job !== undefined
+    if (node.size !== undefined && isSizeFinal) return false
     return lastLookupAt === undefined || clock.steady() - lastLookupAt > ttlMs
   }
 

@@ -34,6 +34,7 @@ export function write(
   if (wait === undefined) return writeHere(parts, handle, offset, data, caller)
   return abortable(wait, caller.signal).then(() => {
     rebindReaders(parts.handles, node)
+    // All checks once more: the content may have changed during the wait.
     return write(parts, fh, offset, data, caller)
   })
 }

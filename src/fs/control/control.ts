@@ -69,7 +69,7 @@ export async function wait(
   }
 }
 
-/** True if the change was refused, or waits for one that was. */
+/** True if the change was refused, or removes a folder in which one was refused, or a document is open for writing. */
 function isStopped(queue: CommitQueue, job: Job): boolean {
   return job.intention.isRefused || queue.stopperOf(job) !== undefined
 }
@@ -111,6 +111,7 @@ export function retry(parts: RetryParts, path: string): number {
 
 /** Copies the content at a path, spool first, to a new file outside the mount. Throws ENOENT, EEXIST. */
 export async function recoverTo(parts: RecoverToParts, path: string, destination: string): Promise<void> {
+  // Content that the disk refused is newer than a pending change of the document: the node has it.
   const failure = parts.saveFailures.at(path)
   const job = failure === undefined ? parts.queue.find(path) : undefined
   const spool = job?.intention.spool
@@ -136,6 +137,7 @@ export async function drain(
   const until = parts.clock.monotonic() + options.timeoutMs
   await decide(parts, '/', options.timeoutMs)
   for (;;) {
+    // Quiet times end. A change that has failed keeps its backoff: this loop would repeat it every second.
     parts.queue.runNow(({ attempts }) => attempts === 0)
     const open = [...parts.queue.jobs()].filter((job) => !isStopped(parts.queue, job))
     const unsent = unsentUnder(parts, '/')

@@ -89,7 +89,7 @@ function ownStatus(parts: FolderParts, path: string, sum: Sum): NameStatus | und
   return isShown ? nameStatus(parts, above, { name, record: listed?.get(name) }, () => sum) : undefined
 }
 
-/** Returns undefined if the name has neither a node nor a record. */
+/** Returns undefined if the name has neither a node nor a record in the folder's last listing. */
 function nameStatus(
   parts: FolderParts,
   folder: string,
@@ -125,6 +125,7 @@ function nameStatusOf(
   return { name, kind, state, ...where, sentBytes, bytesToSend, ...why }
 }
 
+/** Returns `local` for a folder that was made here, and has no document to send. */
 function madeHere({ folder }: Node, sum: Sum): Sum {
   if (folder?.isMadeHere !== true || sum.state !== 'stored') return sum
   return { ...sum, state: 'local', problem: 'an empty folder reaches the service with its first document' }

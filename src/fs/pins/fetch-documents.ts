@@ -25,7 +25,9 @@ export interface FetchDocumentsOptions {
   readonly signal: AbortSignal
   /** Returns true when no further document may be started. */
   readonly isOver?: () => boolean
+  /** Called with each number of bytes that came for a document, and are in the disk cache. */
   readonly onKept: (document: FoundDocument, bytes: number) => void
+  /** Called once for each document that was tried. */
   readonly onFetched: (fetched: Fetched) => void
 }
 

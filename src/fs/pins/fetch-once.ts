@@ -28,18 +28,19 @@ export async function fetchOnce(
   let [bytes, bytesHere, cacheBytes, missingBytes] = [0, 0, 0, 0]
   for (const document of found.documents) {
     const { version } = document
-    const isKept = version !== undefined && isKeepable(version)
-    const here = isKept ? await reader.disk.bytesInPlace(version, version.size) : 0
+    const mayBeKept = version !== undefined && isKeepable(version)
+    const here = mayBeKept ? await reader.disk.bytesInPlace(version, version.size) : 0
     bytes += document.bytes
     bytesHere += version === undefined ? document.bytes : here
     // A pinned document takes no space in the cache: pins have a folder of their own.
-    if (isKept && store.pinOf(version.path) === undefined) {
+    if (mayBeKept && store.pinOf(version.path) === undefined) {
       cacheBytes += diskBytesOf(document.bytes)
       missingBytes += document.bytes - here
     }
-    if (version !== undefined && (!isKept || here < version.size)) missing.push(document)
+    if (version !== undefined && (!mayBeKept || here < version.size)) missing.push(document)
   }
   const { cacheSizeBytes } = await reader.disk.amount()
+  // Other cached documents give way: only the bound itself and the disk limit a fetch.
   const noRoom =
     cacheBytes > cacheSizeBytes
       ? { documents: found.documents.length, needBytes: cacheBytes, freeBytes: cacheSizeBytes, sizeBytes: cacheSizeBytes, bound: 'cache-size' as const } // prettier-ignore

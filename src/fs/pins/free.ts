@@ -24,7 +24,7 @@ export async function free(parts: FreeParts, path: string, signal: AbortSignal):
   for (const { version, bytes } of documents) {
     signal.throwIfAborted()
     if (version === undefined || reader.disk.held(version, bytes).held === 'nothing') continue
-    // Before the pin ends: that gives to the cache what is left of it.
+    // Before the pin ends, since the next round moves blocks of ended pins into the cache.
     await reader.forget(version.path)
     freed++
   }

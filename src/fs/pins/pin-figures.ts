@@ -1,5 +1,6 @@
 // Figures of one pin: how much of it is on this machine. The rounds (`pin-round.ts`) update them, and they can be read at any
-// time, also during a round. No I/O.
+// time, also during a round. No I/O. Calls of a round: `begin`, `found` for each document, `counted`; then, if some are missing and
+// the service is reachable, `kept`, `documentArrived`, `cannotBeHad` or `doesNotFit` for each, and `roundEnded`.
 
 import type { PinState, PinStatus } from './pin-status.ts'
 

@@ -46,6 +46,7 @@ export async function pinRound(pins: readonly PinFigures[], options: RoundOption
   const surveys: (Survey | undefined)[] = []
   for (const pin of pins) surveys.push(await surveyPin(pin, options))
   const documents = surveys.flatMap((found) => found?.documents ?? [])
+  // If `all` documents are known, the cache may evict the files of all others; else only older versions of known ones.
   await options.reader.disk.keepPinned(versionsOf(documents), {
     files,
     all: surveys.every((found) => found?.problems.length === 0),
@@ -98,15 +99,15 @@ async function count(
     // A document that lies in two pins is fetched by one of them.
     const isFirst = !counted.has(path)
     counted.add(path)
-    const isKept = version !== undefined && isKeepable(version)
-    const here = isKept ? await reader.disk.bytesInPlace(version, version.size) : bytes
-    const isHere = version === undefined || (isKept && here === version.size)
-    pin.found(bytes, isHere || isKept ? here : 0, {
+    const mayBeKept = version !== undefined && isKeepable(version)
+    const here = mayBeKept ? await reader.disk.bytesInPlace(version, version.size) : bytes
+    const isHere = version === undefined || (mayBeKept && here === version.size)
+    pin.found(bytes, isHere || mayBeKept ? here : 0, {
       isHere,
-      needBytes: isKept && isFirst ? diskBytesOf(bytes) : 0,
+      needBytes: mayBeKept && isFirst ? diskBytesOf(bytes) : 0,
     })
     if (!isHere && isFirst)
-      missing.push({ document, figures: pin, needBytes: isKept ? diskBytesOf(bytes - here) : 0 })
+      missing.push({ document, figures: pin, needBytes: mayBeKept ? diskBytesOf(bytes - here) : 0 })
   }
   pin.counted({ isAway: reach.isAway })
   return missing

@@ -13,7 +13,7 @@ export interface FoundDocument {
   readonly path: string
   /** Undefined for a document whose content is on this machine anyway: unsent, or never sent. */
   readonly version: Version | undefined
-  /** The record with its link, and when it was asked for (ms). */
+  /** The record with its link, and when it was asked for (ms of the steady clock). */
   readonly record: RemoteFile | undefined
   readonly askedAt: number
   readonly bytes: number
@@ -77,6 +77,7 @@ async function listed(tree: Tree, folder: Node, problems: string[]): Promise<Lis
   }
 }
 
+/** Returns a document from its node, which knows it best, or else from its record in a listing asked for at `listedAt`. */
 export function documentOf(
   node: Node | undefined,
   record: RemoteFile | undefined,

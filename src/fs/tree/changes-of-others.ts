@@ -37,6 +37,7 @@ export function changesOfOthers({
   for (const name of new Set(namesBefore)) {
     if (now.has(name) || isOurs(name)) continue
     const recordBefore = before(name)
+    // A name that was ours and is gone now was sent, and then removed by another client.
     if (recordBefore !== undefined || wasOurs(name)) reportGone(name, recordBefore)
   }
   for (const record of now.values()) {

@@ -36,7 +36,7 @@ export class ListedNames {
       : this.#names.size * recordBytes + fixedBytes
   }
 
-  /** Returns a digest of the names without the `hidden` ones. Order and records do not matter. */
+  /** Returns a digest of the names without the `hidden` ones: another listing with the same digest shows the same names. */
   digestWithout(hidden: Iterable<string>): string {
     let { size } = this
     let sum = this.#names instanceof PackedNames ? this.#names.sum : 0

@@ -1,4 +1,6 @@
-// Rules for names (segments of a path): the possible ones, the types that the service takes, and the mimetype of a document.
+// Rules for names (segments of a path): the possible ones, the types that the service takes, and the mimetype of a document. A
+// name tells a type that the service takes (`a.pdf`), a type that it does not take (`a.zip`, unsupported), or none (`a.tmp`, `a`):
+// then the content decides.
 
 import { mimetypeOfContent, mimetypeOfHead } from '../../api/mimetype-of-content.ts'
 import { isTypeDecidedByContent, mimetypeOfName } from '../../api/mimetype-of.ts'

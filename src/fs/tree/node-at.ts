@@ -3,7 +3,7 @@
 import type { Node } from './node.ts'
 import type { Tree } from './tree.ts'
 
-/** Returns the node at a path, or undefined; asks the service where no listing is fresh. Throws the errors of listings. */
+/** Returns the node at a path, or undefined. Names kept here need no listing; others ask the service, and throw its errors. */
 export async function nodeAt(tree: Tree, path: string): Promise<Node | undefined> {
   let node: Node | undefined = tree.nodes.root
   for (const name of path.split('/')) {

@@ -1,4 +1,5 @@
-// Nodes by number, with the references that a door holds on each. Each subclass decides when a node is unused.
+// Nodes by number, with the references that a door holds on each. The subclasses, `NodeTable` and
+// `VirtualNodes` (of tables), decide when a node is unused.
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { NodeKind } from '../operations.ts'

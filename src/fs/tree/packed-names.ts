@@ -1,5 +1,5 @@
 // The names of a folder with their records, packed: a million of them are a few buffers, not millions of objects. In the order
-// of insertion; a name that is deleted and set again keeps its place. Each call makes a new record object.
+// of insertion; a name that is deleted and set again keeps its place (number). Each call makes a new record object.
 
 import type { RemoteFile, RemoteFolder } from '../../api/types.ts'
 import { GrowingBytes } from './growing-bytes.ts'

@@ -58,7 +58,7 @@ export function isMadeAsTemporary({ exclusive, readWrite, mode }: Making): boole
   return exclusive && readWrite && (mode & 0o777) === 0o600
 }
 
-/** True for a name with an ending that tells no type, or a hidden one: `contract.signed`, `a.csv.tmp`, `.in.a.pdf.`; not for `No. 12`. */
+/** True for an ending that tells no type, and for a hidden name: `contract.signed`, `a.csv.tmp`, `.in.a.pdf.`; not for `No. 12`. */
 export function isUndecidedName(name: string): boolean {
   return isTypeDecidedByContent(name) && /^\.|\.[^.\s]+$/.test(nameWithoutBackupEnding(name) ?? name)
 }
@@ -73,7 +73,10 @@ export function isLocalName(name: string): boolean {
   return isOwnName(name) || isUndecidedName(name) || isBackupOf(name, () => true)
 }
 
-/** True for a name that may be an outgoing old version's: its rename rests for a moment. A person asks for `f.bak`: false. */
+/**
+ * True for a name that an editor may give to the version it is about to replace (`f.pdf~`, `f.old`): the rename rests for a moment.
+ * False for `f.pdf.bak` (a person wants such a copy), and for all names that tell a type.
+ */
 export function isBackupName(name: string): boolean {
   return isTypeDecidedByContent(name) && nameWithoutBackupEnding(name) === undefined
 }

@@ -139,6 +139,7 @@ export class Seen {
     const { knowing } = content
     const program = knowing === undefined ? undefined : looker.program
     const own = program === undefined ? undefined : knowing?.find((each) => each.program === program)
+    // Of the same line: the newer versions were saved here, on top of the one that the program read.
     return own === undefined || own.line === content.line ? content.fingerprint : own.fingerprint
   }
 

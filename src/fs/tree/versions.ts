@@ -32,14 +32,14 @@ export class Versions {
     node.unsent.mayReplace(node.stored.fingerprint)
   }
 
-  /** Makes the document show a version that the service has at this path, which need not be its own. */
+  /** Makes the document show a version that the service has at this path, which need not be its own: modes and times stay. */
   showAt(node: Node, path: string, record: RemoteFile, askedAt: number): void {
     this.#leave(node)
     node.stored.replace(record, askedAt, undefined)
     if (path !== node.path) this.refer(node, path)
   }
 
-  /** Notes that the service has the shown version at another path than the node's. */
+  /** Notes that the service has the shown version at this path, whatever path the node has or gets (`f` → `g`: at `f`). */
   refer(node: Node, path: string): void {
     this.#leave(node)
     if (node.stored.record === undefined) return
@@ -54,7 +54,7 @@ export class Versions {
     node.stored.moveTo(undefined)
   }
 
-  /** Notes that the node is back at the path where the service has it. */
+  /** Notes that the node is back where the service has it (`f` → `g` → `f`): the next save may replace the version there. */
   backAtOwnPath(node: Node): void {
     this.atOwnPath(node)
     node.unsent.mayReplace(node.stored.fingerprint)
@@ -86,7 +86,7 @@ export class Versions {
     node.stored.forget()
   }
 
-  /** Notes that another client removed the document from its path: handles on it may still read bytes that are cached. */
+  /** Notes that another client removed the document: handles on it may still read bytes that are cached for its former path. */
   vanished(node: Node): void {
     const { storedPath } = node
     this.#leave(node)

@@ -38,7 +38,7 @@ function isLeaving({ queue, owners }: BackupParts, node: Node, path: string): bo
   return first?.intention.source === path && first !== node.job && owners.of(first.intention) === node
 }
 
-/** Notes that the document that had `path` rests under its new name. */
+/** Notes that the document that had `path` rests under its new name. Backups that rest no longer are removed. */
 export function defer(parts: DeferParts, path: string, backup: DeferredBackup): void {
   for (const [other, { node, job }] of parts.deferred) if (node.job !== job) put(parts, other, undefined)
   put(parts, path, backup)

@@ -92,5 +92,6 @@ async function copyVersion(
     throw error
   }
   takeContent(parts, node, file)
+  // A part of the content (`length`) is saved nowhere else.
   if (length === undefined) node.local.saved()
 }

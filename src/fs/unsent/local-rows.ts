@@ -50,6 +50,7 @@ export function saveLocalRow(
   content: SpoolFile | undefined = node.content,
 ): void {
   const { version } = node
+  // A kept backup without content here refers to the version that the service has at another path.
   const reference = content === undefined && version !== undefined ? version : undefined
   // Content in the journal dates from when the file was a document, and would replace what was written since.
   if (content?.isSynced === true) parts.spool.leaveJournal(content)

@@ -37,6 +37,7 @@ export async function materialize(
   const node = parts.owners.of(intention)
   const hasContent = intention.spool !== undefined || intention.isCopied
   const content = hasContent || node === undefined ? undefined : await contentOf(parts, node, signal)
+  // The change carries its content already, or no document here shows the version: only the old path is left.
   if (content === undefined) return take({})
   await parts.claims.hold(content, async () => {
     await parts.spool.secure(content)

@@ -4,7 +4,7 @@
 import type { Node } from '../tree/node.ts'
 import type { Claims } from './claims.ts'
 
-/** Drops content that is saved, and is kept only because a program may write on. */
+/** Called when another version was found: drops content that is saved, and kept only because a program may write on. */
 export function overtaken(claims: Claims, node: Node): void {
   if (node.content === undefined || node.isDirty || node.job !== undefined || node.isLocalOnly) return
   claims.show(node, undefined)

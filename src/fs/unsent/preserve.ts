@@ -25,7 +25,7 @@ export async function preserve(parts: PreserveParts, path: string, signal: Abort
   for (const node of parts.tree.versions.shownElsewhere(path)) {
     if (node.content !== undefined) continue
     if (!node.isLocalOnly && node.door.openHandles === 0) continue
-    // Its content is at its next path already: this is the last step of its own rename. (Not of its last rename, maybe.)
+    // Its content is at its next path already: this is the last step of its own rename, be it an earlier one than its latest.
     if (node === moved && !node.isLocalOnly) continue
     try {
       await bringHere(parts, node, signal)

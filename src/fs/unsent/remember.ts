@@ -12,7 +12,7 @@ export interface RememberParts {
   readonly saved: Pick<SavedListings, 'began' | 'agreed' | 'gone'>
 }
 
-/** Notes an intention that is done. `record`: the record of the document it stored. */
+/** Notes an intention that is done. `record`: of the document it stored. A `prune` has removed a folder without documents. */
 export function remember(
   { saved }: RememberParts,
   { kind, path, source, keepSource }: Intention,

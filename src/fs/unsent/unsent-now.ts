@@ -21,6 +21,7 @@ export interface UnsentParts {
 /** Returns the changes at or under a path that the service does not have yet. */
 export function unsentUnder(parts: UnsentParts, path: string): readonly Unsent[] {
   const failures = parts.saveFailures.under(path)
+  // A document that the disk refused is shown once: its older pending change is left out.
   const older = new Set(failures.map(({ node }) => node.job))
   const jobs = parts.queue.jobsUnder(path).filter((job) => !older.has(job))
   return [...failures.map((each) => unsentDocument(parts, each)), ...jobs.map((job) => unsentJob(parts, job))]

@@ -2,7 +2,7 @@
 
 import type { Node } from '../tree/node.ts'
 
-/** True if the content changed since it was last submitted. */
+/** True if the content changed since it was last submitted; also for a copy that the service is to make, until it is submitted. */
 export function isUnsubmitted(node: Node): boolean {
   if (node.content === undefined) return node.unsent.isCopy && node.job === undefined
   return node.isDirty && !node.unsent.isOf(node.content)

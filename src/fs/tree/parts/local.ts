@@ -6,6 +6,7 @@ import type { Traces } from '../scratch.ts'
 
 export class LocalPart {
   #content: SpoolFile | undefined
+  /** The epoch of the content that is saved (`SpoolFile.epoch` grows with each change); -1: none is. */
   #savedEpoch = -1
   #isWritten = false
   #isLocalOnly = false
@@ -66,7 +67,7 @@ export class LocalPart {
     this.#savedEpoch = epoch ?? -1
   }
 
-  /** Notes that the content is saved nowhere else any more. */
+  /** Notes that the content is saved nowhere else any more: the version that it was copied from is destroyed in the service. */
   unsaved(): void {
     this.#savedEpoch = -1
   }
@@ -93,7 +94,7 @@ export class LocalPart {
     this.#isCutOff = isCutOff
   }
 
-  /** The document is to be sent; the service has nothing of it yet. */
+  /** The local-only file is a document from now on, and to be sent: its row in the journal does not count as a save any more. */
   publish(): void {
     this.#isLocalOnly = false
     this.#isMadeTemporary = false

@@ -42,17 +42,17 @@ export class UnsentPart {
     return this.#isCopy
   }
 
-  /** True if this content is the one last submitted. */
+  /** True if the content, as it is now, was submitted last: `epoch` grows with each change of the spool file. */
   isOf({ epoch }: SpoolFile): boolean {
     return epoch === this.#submittedEpoch
   }
 
-  /** True if newer content than this was submitted. */
+  /** True if a spool file made after this one (`order`) was submitted: a slower close of this one must not undo that. */
   isNewerThan({ order }: SpoolFile): boolean {
     return order < this.#submittedOrder
   }
 
-  /** Sets the version that the next commit may replace; undefined for none. */
+  /** Sets the version that the next commit may replace (undefined: none): the one shown, stored or renamed over just now. */
   mayReplace(fingerprint: string | undefined): void {
     this.#base = fingerprint
     this.#isDecided = false
@@ -69,13 +69,13 @@ export class UnsentPart {
     return this.#isDecided
   }
 
-  /** The next commit moves the document from this place. */
+  /** The next commit moves the document from this place (after `f` → `g`: from `f`). */
   comesFrom(place: OlderPlace): void {
     this.#movesFrom = place
     this.#isCopy = false
   }
 
-  /** The document is at its own path: there is no older place to move it from. */
+  /** The document is back at the path where the service has it (`f` → `g` → `f`): there is nothing to move. */
   atOwnPath(): void {
     this.#movesFrom = undefined
   }
@@ -100,23 +100,23 @@ export class UnsentPart {
     if (content !== undefined) this.#submittedOrder = content.order
   }
 
-  /** The change goes on as this job; undefined if it is over. */
+  /** This job took the place of the change, as when two are merged; undefined if the change is over. */
   goesOnAs(job: Job | undefined): void {
     this.#job = job
   }
 
-  /** The change was withdrawn: none of the content counts as submitted. */
+  /** The change was taken back before it was sent: none of the content counts as submitted, and the next commit sends it. */
   withdrawn(): void {
     this.#job = undefined
     this.#submittedEpoch = -1
   }
 
-  /** The service has the document. */
+  /** The service has the document: no copy is left for it to make. */
   arrived(): void {
     this.#isCopy = false
   }
 
-  /** No change of the document is to be sent any more. */
+  /** No change of the document is to be sent any more: from now on it is on this machine only (a kept backup, the trash). */
   givenUp(): void {
     this.withdrawn()
     this.#movesFrom = undefined

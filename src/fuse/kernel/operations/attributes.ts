@@ -10,7 +10,7 @@ import { getxattrIn, getxattrOut, setxattrIn } from '../protocol-structs.ts'
 import type { Request } from '../request.ts'
 import { answerEmpty, operation, readOnly, type Operation } from './operation.ts'
 
-/** The kernel sends the longer structure only to drivers that ask for it in INIT. */
+/** Start of the name in SETXATTR: the structure ends before this field, unless the driver asked for the longer one in INIT. */
 const setxattrName = setxattrIn.setxattrFlags
 
 export function attributeOperations(attributes: ExtendedAttributes): ReadonlyMap<number, Operation> {
