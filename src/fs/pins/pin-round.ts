@@ -91,7 +91,8 @@ async function count(
   found: Survey | undefined,
   { reader, reach, counted }: RoundOptions & { counted: Set<string> },
 ): Promise<readonly Missing[]> {
-  if (found === undefined) return []
+  // Without a document or a folder nothing has the pin's name: `nothingThere` has been noted.
+  if (found === undefined || found.documents.length + found.folders === 0) return []
   const missing: Missing[] = []
   pin.begin(found.problems)
   for (const document of found.documents) {

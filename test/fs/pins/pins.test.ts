@@ -275,6 +275,18 @@ describe('a pin', () => {
     expect(setup.fileSystem.pins()).toEqual([])
   })
 
+  test('of what is no longer there says so, until it is there again', async () => {
+    await fill('/gone', [1_000])
+    await setup.start({ cacheTtlMs: 300 })
+    await setup.pin('/gone')
+    await setup.untilHere('/gone')
+    await setup.service.other.delete('/gone')
+    await waitUntil('the pin to hear of it', () => setup.pinOf('/gone').documents === 0)
+    expect(setup.pinOf('/gone')).toMatchObject({ state: 'incomplete', problem: 'nothing has this name now' })
+    await setup.service.other.put('/gone/again.txt', 'again')
+    await setup.untilHere('/gone', ({ documents, problem }) => documents === 1 && problem === undefined)
+  })
+
   test('that ends goes to the cache, where what it kept is still read', async () => {
     const documents = await fill('/pinned', [300_000])
     await setup.start()
