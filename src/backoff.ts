@@ -10,7 +10,7 @@ export function doubledMs(attempts: number, limits: BackoffLimits): number {
   return Math.min(limits.longestMs, limits.firstMs * 2 ** (attempts - 1))
 }
 
-/** Returns between half and all of `doubledMs`, at random, so that many clients do not retry at the same moment. */
+/** Returns `doubledMs` with jitter: between half and all of it, so that many clients do not retry at the same moment. */
 export function doublingMs(attempts: number, limits: BackoffLimits, random: () => number): number {
   const full = doubledMs(attempts, limits)
   return full / 2 + (full / 2) * random()

@@ -1,4 +1,4 @@
-// Environment of programs that docmount starts, without its own keys: it can be read for as long as a process runs.
+// Environment of programs that docmount starts, without docmount's keys: /proc shows the environment of a running process.
 
 const secrets: readonly string[] = [
   'DOCMOUNT_API_KEY',

@@ -1,4 +1,4 @@
-// An error that `content/` or `fs/` raises itself, with the POSIX errno that the kernel is to get.
+// An error that docmount raises itself while it serves a drive, with the POSIX errno that the kernel is to get.
 
 import { ExpectedError } from './expected-error.ts'
 

@@ -16,6 +16,7 @@ export function knownFile(path: string): KnownFile {
   return { path, device: dev, inode: ino }
 }
 
+/** True if the file is still the one at its path. */
 export function isInPlace(file: KnownFile): boolean {
   return bytesInPlace(file) !== undefined
 }

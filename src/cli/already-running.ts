@@ -27,8 +27,9 @@ export async function reportAlreadyRunning(
 /** Options that may differ: they choose the drive or how it starts, and do not change how it works. */
 const mayDiffer = /^(-q|--quiet|--foreground|--wait|--base-url|--source|--listen|--log|-v|--verbose)(=|$)/
 
-/** Returns the options and values that must be the same; the project and mountpoint are already. */
+/** Returns the words that must be on both command lines: `--cache-size` and `1GiB` of `acme --cache-size 1GiB --quiet`. */
 function optionsIn(args: readonly string[]): readonly string[] {
+  // Project and mountpoint, before the first option, are the same.
   const first = args.findIndex((arg) => arg.startsWith('-'))
   const words = first < 0 ? [] : args.slice(first)
   return words.filter((word, at) => {

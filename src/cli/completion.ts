@@ -56,7 +56,7 @@ complete -F _docmount docmount
 `
 }
 
-/** Cases that recognise a subcommand: \`place\` becomes both words (\`keys create\`), and completion starts after them. */
+/** Cases that recognise a subcommand: `place` becomes both words (`keys create`), and its arguments begin at word 3 (`from`). */
 function subcommandPlaces({ name, commands }: CommandNode): string[] {
   return commands.map(
     (command) =>
@@ -64,6 +64,7 @@ function subcommandPlaces({ name, commands }: CommandNode): string[] {
   )
 }
 
+/** Cases that complete the value behind an option with choices (`mount --driver`). `above`: `keys ` for a subcommand of `keys`. */
 function choiceCases(command: CommandNode, above: string): string[] {
   const place = above + command.name
   const own = command.options
@@ -77,6 +78,7 @@ function choiceCases(command: CommandNode, above: string): string[] {
   return [...own, ...command.commands.flatMap((below) => choiceCases(below, `${place} `))]
 }
 
+/** Cases that set, per command, `words` (options or subcommands), `files=no` (no local file), `names` (kind of its argument). */
 function wordCases(command: CommandNode, above: string, inherited: string): string[] {
   const place = above + command.name
   const options = [...command.options.flatMap(({ flags }) => flags), '--help'].join(' ') + inherited

@@ -59,7 +59,7 @@ export async function readConfiguration(
   }
 }
 
-/** Returns the proxy and CA file of the section that has one of these URLs, else those of the file's top level. */
+/** For `docmount login`, before a project is known: proxy and CA file of a section with one of these URLs, else of the file. */
 export async function readNetworkOf(
   baseUrls: readonly string[],
   env: Environment = process.env,

@@ -4,7 +4,7 @@ import type { Manifest } from '../service/backup/manifest.ts'
 import { exitCodes } from './exit-codes.ts'
 import { printable } from '../printable.ts'
 
-/** Names all damaged documents on stderr, and sets the exit code to failure; does nothing if there are none. */
+/** Names the damaged documents on stderr, and sets the exit code to failure. No `kept_sha256`: nothing of it could be read. */
 export function reportDamaged({ damaged = [] }: Pick<Manifest, 'damaged'>): void {
   if (damaged.length === 0) return
   const lines = damaged.flatMap(({ documents, kept_sha256: kept }) =>

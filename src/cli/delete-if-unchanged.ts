@@ -16,7 +16,7 @@ export async function deleteIfUnchanged(
   seen: RemoteFile | FolderListing,
   signal: AbortSignal,
 ): Promise<void> {
-  /** Asked before another attempt, after one whose outcome is unknown. */
+  /** Decides before another attempt, after one whose outcome is unknown, if what is there now may be deleted, too. */
   const isToGo = (current: RemoteFile | FolderListing): boolean => {
     if (isSameOrLess(current, seen)) return true
     throw new CommandError(
@@ -26,7 +26,7 @@ export async function deleteIfUnchanged(
   await deleteLooking({ files, path, clock: createClock(), chance: systemChance, deadlineMs, signal, isToGo })
 }
 
-/** True if `current` has nothing that `seen` did not have. Folders in a folder are compared by name only. */
+/** True if all of `current` was in `seen`; an attempt may have deleted the rest. Folders in a folder are compared by name only. */
 function isSameOrLess(current: RemoteFile | FolderListing, seen: RemoteFile | FolderListing): boolean {
   if (current.kind === 'file') return seen.kind === 'file' && mayBe(current, fingerprintOf(seen))
   if (seen.kind === 'file') return false

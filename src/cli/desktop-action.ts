@@ -21,8 +21,8 @@ export type DesktopAction = (typeof desktopActions)[number]
 const mostLines = 4
 
 /**
- * Performs an action at one path. Resolves with a line for the notification; undefined if one line for all paths follows. Adds to
- * `links`. Errors have messages that may be shown.
+ * Performs an action at one path. Resolves with a line for the notification; undefined if the whole action has one line at its end
+ * (`doneWords`, or that of the links). Only `link` adds to `links`. Errors have messages that may be shown.
  */
 type Perform = (path: PathOnMount, links: Link[]) => Promise<string | undefined>
 

@@ -15,6 +15,7 @@ export function lastingKey(
   return {
     async read() {
       const key = await readKey(given)
+      // The same key once more would mean that it was refused.
       if (key !== lastGiven) return (lastGiven = key)
       // With an unreadable file the refused key is returned again, so that the user sees the service's refusal.
       const config = await readConfigFile(project).catch(() => undefined)

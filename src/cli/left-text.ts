@@ -32,6 +32,7 @@ export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): str
       ({ path, bytes, why }) =>
         `${printable(path)}  on this machine only  ${formatBytes(bytes)}  ${printable(why)}`,
     ),
+    // Content without a path was being written when the daemon ended, and was never closed.
     ...lost.map(
       ({ file, path, name, bytes }) =>
         `${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,

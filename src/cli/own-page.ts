@@ -16,6 +16,7 @@ export interface OwnPage {
 
 /** Resolves when the page is served. Never rejects: the drive works without it. */
 export async function startOwnPage(): Promise<OwnPage> {
+  // Drives that the page mounts are not the daemon that this variable marks.
   const { [backgroundVariable]: _background, ...env } = childEnvironment()
   const page = spawn(
     process.execPath,

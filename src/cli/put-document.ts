@@ -74,6 +74,7 @@ async function upload(
   try {
     await files.upload(path, document, { signal })
   } catch (error) {
+    // Only a refusal brings the old document back: after any other failure the new one may be there, or no upload succeeds now.
     if (!(error instanceof ApiError) || isWorthRetrying(error) || former === undefined) throw error
     const isBack = await former.putBack().then(
       () => true,

@@ -29,6 +29,7 @@ export async function runActivity(
       : printable(`${localTime(activity.at)}  ${activityText(activity)}`)
     console.log(line)
   }
+  // A later line may sum up many of these (`count`), and replaces them.
   const earlier: Activity[] = []
   let take = (activity: Activity): void => void earlier.push(activity)
   const onCaughtUp = (): void => {
@@ -50,6 +51,7 @@ async function untilThere(file: string): Promise<void> {
   while (!existsSync(file)) await sleep(pollMs)
 }
 
+/** A sum of changes (`count`) also concerns what lies below its path. */
 function concerns({ path, from, copy, count }: Activity, folder: string): boolean {
   const isAbove = count !== undefined && isAtOrUnder(folder, path)
   return isAbove || [path, from, copy].some((each) => each !== undefined && isAtOrUnder(each, folder))

@@ -60,7 +60,9 @@ export interface DriveCommand {
     StartSessionOptions,
     'driver' | 'webdav' | 'makeMountpoint' | 'allowOther' | 'liveFolders' | 'hasAttributes'
   >
+  /** Owner of the documents. Default: this user. */
   readonly owner?: { readonly uid?: number; readonly gid?: number }
+  /** Computes the drive's id and paths; creates nothing. Throws UsageError for options that do not fit. */
   plan(configuration: Configuration): Promise<MountPlan>
 }
 
@@ -74,6 +76,7 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     plan = await command.plan(configuration)
     if (configuration.key === undefined) throw new CommandError(noKeyMessage)
     if (!isBackgroundDaemon) await reportOtherLeftovers(plan)
+    // In the foreground, as every daemon is, the session itself refuses a drive that is live already (`refuseSecond`).
     if (options.foreground !== true) {
       const live = await liveDriveOf(plan)
       if (live !== undefined) {

@@ -56,6 +56,7 @@ async function forward(
   if (known?.rows === rows.count) return { assetIds: [], message: alreadyInWords(known) }
   if (rows.count <= skip) throw new UsageError(`${file} holds ${rows.count} rows: nothing to forward`)
   const before = Math.max(skip, known?.rows ?? 0)
+  // Updated by `sendRows` after each batch, so that it is right after a failure, too.
   const sent = { done: before, assetIds: [], message: '' }
   const progress = startProgress(table, {
     total: rows.count - before,

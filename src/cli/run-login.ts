@@ -56,7 +56,7 @@ export async function runLogin(options: LoginOptions): Promise<void> {
   if (projects[0] !== undefined) console.log(`next: docmount mount ${shellWord(projects[0])}`)
 }
 
-/** Keeps another key for a service, where the last one was kept. Resolves with a sentence. Throws CommandError, UsageError. */
+/** Keeps a key that was typed on the page, where the last one is. Resolves with a sentence. Throws CommandError, UsageError. */
 export async function takeKey(baseUrl: string, apiKey: string): Promise<string> {
   const key = apiKey.trim()
   if (key === '') throw new UsageError('the key is empty')

@@ -69,6 +69,7 @@ async function planOf(
     baseUrl,
     mountpoint: await resolveMountpoint(folder),
     source: options.source,
+    // `/dev/fd/N` as mountpoint: mount.fuse3 has mounted already, and passes its open /dev/fuse.
     descriptor: passedDescriptor(folder),
     stateDir,
     cacheDir,

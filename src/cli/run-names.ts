@@ -27,6 +27,7 @@ export async function runNames(path: string | undefined, options: NamesOptions):
   }
   const folder = await askDrive(found, 'folder', { path: inside })
   if (options.json === true) return printJson({ mountpoint: found.mountpoint, ...folder })
+  // `own` is the state of the path itself.
   if (folder.own === undefined)
     throw new CommandError(
       `${path ?? inside} is not known here: look at its folder first (ls), or see docmount status`,

@@ -90,6 +90,7 @@ async function writeWhole(path: string, text: string): Promise<void> {
 
 function printMatches({ lines }: MatchedRows, { reasoning }: ReconcileResult): void {
   const rows = lines.map((line, at) => {
+    // The columns that `matchedRows` adds: asset name, asset id, score, why.
     const [name, , score, why] = line.slice(-4)
     const shown = typeof score === 'number' ? score.toFixed(2) : undefined
     return [at + 1, textOf(name), shown, textOf(why)]

@@ -21,7 +21,7 @@ export async function runRecover(
   const signal = interruptSignal()
   const total = await sizeOf(place, path, signal)
   const progress = startProgress(`copying ${basename(path)}`, { isQuiet, total })
-  // The daemon writes the file, so its size is the progress.
+  // The daemon writes the file and reports nothing meanwhile, so the file's size is the progress.
   const updateProgress = async (): Promise<void> => progress.set((await stat(target)).size, total)
   const timer = setInterval(() => void updateProgress().catch(() => {}), pollMs)
   const input = { path: place.path, destination: target }

@@ -12,6 +12,7 @@ import { openServiceLogs } from './service-logs.ts'
 import { shellWord } from './shell-word.ts'
 import { UsageError } from './usage-error.ts'
 
+/** Options as commander parsed them: durations in milliseconds, sizes in bytes. */
 export interface ServeOptions extends DatabaseOptions {
   readonly data?: string
   readonly blobs?: string

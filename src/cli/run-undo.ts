@@ -30,7 +30,7 @@ export async function emptyTrash(path: string | undefined, options: JsonOption):
   print(options, answer, `removed, ${formatBytes(answer.bytes)}`)
 }
 
-/** Prints the latest last, where a terminal shows the end of a long list. */
+/** Prints the latest last, where a terminal shows the end of a long list. The daemon sends `former` with the latest first. */
 function show(former: readonly Former[], { json }: JsonOption, none: string): void {
   const oldestFirst = former.toReversed()
   if (json === true) return printJson(oldestFirst)

@@ -86,6 +86,7 @@ async function unmountLive(found: FoundMount, options: UnmountOptions): Promise<
   // Read before the daemon ends: the unit is found by its pid.
   const unit = found.record === undefined ? undefined : await userUnitOf(found.record.pid)
   const line = progressLine(options.quiet === true)
+  // JSON has no Infinity (`--timeout forever`), and a timer takes no longer delay.
   const timeoutMs = Math.min(options.timeoutMs, 2 ** 31 - 1)
   const answer = await askDrive(
     found,

@@ -122,6 +122,7 @@ function listenForSignals(log: Log): { obey(session: MountSession): void } {
     if (count === 2) session.stopSending()
     notifySystemd('stopping')
     session.stop({ timeoutMs: signalTimeoutMs, force: count > 1, mayLose: true }).catch((error: unknown) => {
+      // The next signal counts as the first again.
       count = 0
       log.error({ error }, 'the drive stays')
     })

@@ -13,6 +13,7 @@ export interface ServiceLogOptions {
   /** As `log`; absent: the same place as `log`. */
   readonly accessLog?: string
   readonly auditLog?: string
+  /** Bytes at which a new file is begun, and the number of full ones that are kept. */
   readonly logSize: number
   readonly logKeep: number
   readonly verbose?: boolean

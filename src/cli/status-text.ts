@@ -111,7 +111,7 @@ function conflictLines({ conflictCopies }: MountStatus): string[] {
   return [...firstTen(lines), 'docmount resolve PATH --keep mine|theirs|both ends a conflict']
 }
 
-/** Lists local content that belongs to no document, and damaged files that were set aside. */
+/** Lists lost content, and damaged files that were set aside; `trouble` has a sentence for each damaged or missing file. */
 function lostLines({ lost, damaged, trouble, mountpoint }: MountStatus): string[] {
   const lines = firstTen(
     lost.map(

@@ -161,6 +161,7 @@ function concernsAll(error: Error): boolean {
   return status === 401 || code === 'ENOSPC' || code === 'EDQUOT' || code === 'EROFS'
 }
 
+/** Shortens the message to its reason, without the path and without the advice behind `;`: equal reasons are counted together. */
 function problemOf(path: string, error: Error): Problem {
   const { status, errorMessage } = error as { status?: unknown; errorMessage?: unknown }
   const isRefused =

@@ -19,6 +19,7 @@ const run = promisify(execFile)
 /** Time limit of a mount, which may have to read many unsent changes from the journal. */
 const limitMs = 120_000
 
+/** `id`: the path of a state folder, or `project NAME` for a project of the config file. */
 interface Mountable extends UnmountedDrive {
   /** Arguments of `docmount` that mount it; undefined for a state folder without its `drive.json`. */
   readonly args: readonly string[] | undefined

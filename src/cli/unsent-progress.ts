@@ -1,4 +1,4 @@
-// Progress of sending. The total is the largest amount left so far, because documents may be added meanwhile.
+// Progress of sending, for `unmount` and `wait`. The total is the largest amount left so far: documents may be added meanwhile.
 
 import type { Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'

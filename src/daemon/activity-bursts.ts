@@ -23,6 +23,7 @@ const quietMs = 2_000
 /** Longest burst; later changes begin another. */
 const longestMs = 60_000
 
+/** Either timer ends the burst; `quiet` is restarted by each change. */
 interface Burst {
   sum: Sum
   readonly quiet: NodeJS.Timeout
@@ -84,6 +85,7 @@ export function withoutCounted(all: readonly Activity[]): Activity[] {
   )
 }
 
+/** Returns a change as the sum of a burst of one, in the change's folder. */
 function sumOf({ kind, at, path, from, bytes, reason }: Activity): Sum {
   return {
     kind, at, since: at, count: 1, path: folderOf(path),

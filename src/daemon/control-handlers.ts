@@ -19,6 +19,7 @@ export function createControlHandlers(
     status: async ({ path }) => {
       const live = await session
       const { fileSystem } = live
+      // The status of the drive lists conflict copies, which other clients may have deleted: their folders are listed anew.
       if (path === undefined) await fileSystem.lookAgain()
       const place = path === undefined ? undefined : await fileSystem.place(path)
       return { mount: live.status(), unsent: fileSystem.unsent(path ?? '/'), place }
@@ -26,6 +27,7 @@ export function createControlHandlers(
     folder: async ({ path, watch = false }, { signal, onProgress }) => {
       const { fileSystem, finished } = await session
       if (watch) {
+        // Until the client closes the connection, or the drive ends.
         const ended = new AbortController()
         void finished.then(() => ended.abort())
         const until = AbortSignal.any([signal, ended.signal])

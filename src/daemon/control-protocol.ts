@@ -72,6 +72,7 @@ export interface ControlCommands {
   }
   /** Names of a folder, or one document, from what is known here. `watch`: each change is a progress, until the drive ends. */
   folder: { input: { path: string; watch?: boolean }; progress: FolderChange; answer: FolderStatus }
+  /** Answered when nothing at or under the path is unsent; after `timeoutMs` with an error whose code is ETIMEDOUT. */
   wait: { input: { path: string; timeoutMs?: number }; progress: never; answer: Record<string, never> }
   /** Calls the service. */
   link: { input: { path: string }; progress: never; answer: Link }
@@ -80,6 +81,7 @@ export interface ControlCommands {
   dismissNames: { input: { path: string }; progress: never; answer: { names: number } }
   /** `files`: names of the damaged files, which were set aside. */
   dismissDamage: { input: Record<string, never>; progress: never; answer: { files: readonly string[] } }
+  /** `retried`: number of changes that are sent again. */
   retry: { input: { path: string }; progress: never; answer: { retried: number } }
   pause: { input: Record<string, never>; progress: never; answer: Record<string, never> }
   resume: { input: Record<string, never>; progress: never; answer: Record<string, never> }
@@ -99,6 +101,7 @@ export interface ControlCommands {
   restore: { input: RestoreRequest; progress: never; answer: RestoreAnswer }
   /** `bytes`: disk space that became free. */
   emptyUndo: { input: Record<string, never>; progress: never; answer: { bytes: number } }
+  /** The daemon writes to `destination`, a local path outside the drive: a new file, or a folder for `recoverLost`. */
   recover: { input: { path: string; destination: string }; progress: never; answer: Record<string, never> }
   recoverLost: {
     input: { destination: string }

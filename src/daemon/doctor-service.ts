@@ -88,7 +88,7 @@ async function checkKey(
   return checks
 }
 
-/** Any answer counts, even a refusal: it comes from the service. */
+/** Any answer counts, even a refusal: it comes from the service. `date`: undefined without an answer, invalid if it has none. */
 async function reach(
   baseUrl: string,
   transport: Transport,

@@ -1,5 +1,5 @@
-// `drive.json`, a file in each state folder that names its drive. It tells whose the folder is when its daemon is gone. Copies
-// in the default folder lead to state folders elsewhere (`--state-dir`).
+// `drive.json`, a file in each state folder that names its drive: it tells whose the folder is when its daemon is gone. For a state
+// folder elsewhere (`--state-dir`), a copy in the default folder is the pointer by which later commands find it: `ID.drive.json`.
 
 import { mkdir, readFile, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -27,7 +27,7 @@ export interface StateFolder {
   readonly drive: DriveFile | undefined
 }
 
-/** Writes the file, and a copy in the default folder if the state folder lies elsewhere. */
+/** Writes the file, and the pointer if the state folder lies elsewhere. */
 export async function writeDriveFile(plan: MountPlan): Promise<void> {
   const { project, baseUrl, mountpoint, stateDir, runtimeDir } = plan
   const text = JSON.stringify({ project, baseUrl, mountpoint, stateDir, runtimeDir } satisfies DriveFile)
@@ -48,7 +48,7 @@ export async function checkOwner({ project, stateDir }: MountPlan): Promise<void
   )
 }
 
-/** Returns the path of that copy; undefined if none is needed, or the default folder is on the drive itself. */
+/** Returns the path of the pointer; undefined if none is needed, or the default folder is on the drive itself. */
 export function pointerOf({ id, stateDir, mountpoint }: MountPlan): string | undefined {
   const folder = xdgFolder('state')
   const isElsewhere = dirname(stateDir) !== folder && !isAtOrUnder(folder, mountpoint)
@@ -62,6 +62,7 @@ export async function findStateFolders(): Promise<readonly StateFolder[]> {
   const found = new Map<string, StateFolder>()
   for (const entry of names) {
     const path = join(folder, entry.name)
+    // `run` is the runtime folder of a user without XDG_RUNTIME_DIR.
     if (entry.isDirectory() && entry.name !== 'run') {
       found.set(path, { stateDir: path, drive: await readDriveFile(join(path, driveFileName)) })
     } else if (entry.name.endsWith(`.${driveFileName}`)) {

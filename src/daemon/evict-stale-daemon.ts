@@ -1,5 +1,6 @@
 // Earlier daemons that are in the way of a new mount. If the earlier drive is live, the new mount is refused. If its mount is gone
 // (another program unmounted it) and its daemon still sends, that is asked to stop, and the new one continues from the journal.
+// Each door calls `refuseSecond` and then `evictStaleDaemon` before it opens.
 
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
@@ -49,6 +50,7 @@ export function describeLiveDrive({ project, driver, mountpoint }: MountRecord):
 export async function evictStaleDaemon(plan: MountPlan): Promise<void> {
   const record = await findEarlierDaemon(plan)
   if (record === undefined) return
+  // A drive is mounted there by now, which `reserveMountpoint` refuses: nothing is stopped in vain.
   if (plan.descriptor === undefined && (await findOurMount(plan.mountpoint)) !== undefined) return
   const signal = AbortSignal.timeout(goneWithinMs)
   await ask(record.socketPath, 'unmount', { force: true, timeoutMs: 0 }, { signal }).catch(() => {

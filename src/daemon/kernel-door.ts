@@ -60,7 +60,7 @@ export async function prepareKernelDoor(options: KernelDoorOptions, undo: UndoSt
         attributes: options.hasAttributes ? fileSystem : undefined,
         log,
       })
-      // It works by a descriptor of the covered folder, since the path leads to the drive now.
+      // By a descriptor of the covered folder, since the path leads to the drive now.
       await closeMountpoint()
       return { mounted: live?.attend(mounted) ?? mounted }
     },

@@ -44,6 +44,7 @@ export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
   const lost = new LostAndFound(stateDir, systemDisk).list()
   try {
     const journal = readJournal(stateDir)
+    // Without a journal, all spool files are lost content.
     if (journal === undefined)
       return { ...nothing, damaged, lost: [...lost, ...strayIn(spoolDir, () => false, systemDisk)] }
     const stray = strayIn(spoolDir, wantedBy(journal), systemDisk)
@@ -54,6 +55,7 @@ export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
   }
 }
 
+/** Returns a test of a spool file's id: true if a row needs its content, or `dropped` has it (not needed, not removed yet). */
 function wantedBy({ intentions, scratch, dropped }: JournalContent): (id: string) => boolean {
   const named = new Set([...intentions, ...scratch].map(({ spool }) => spool))
   return (id) => named.has(id) || dropped.has(id)

@@ -12,6 +12,7 @@ export class LogStream {
   readonly #fd: number
   #waiting: Buffer[] = []
   #waitingBytes = 0
+  /** True while lines are gathered for a write, or written. */
   #isWriting = false
   #dropped = 0
 
@@ -47,6 +48,7 @@ export class LogStream {
     this.#isWriting = true
     write(this.#fd, bytes, 0, bytes.byteLength, null, (error, written) => {
       this.#isWriting = false
+      // The pipe is full.
       if (error?.code === 'EAGAIN') {
         this.#waiting.unshift(bytes)
         setTimeout(() => this.#isWriting || this.#writeAll(), retryMs).unref()

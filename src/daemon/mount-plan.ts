@@ -102,6 +102,7 @@ export async function ensureFolders(plan: MountPlan): Promise<void> {
       )
     })
   }
+  // The parent of the cache folder may be shared by users (`--cache-dir`), the others are this user's alone.
   for (const [name, reason] of [
     ['state', whyNotOurs(plan.stateDir)],
     ['cache', whyNotSafe(dirname(plan.cacheDir)) ?? whyNotOurs(plan.cacheDir)],

@@ -82,8 +82,10 @@ export class MountSession {
   #isForced = false
   #mayLose = false
   #hasNotifiedSending = false
+  /** True once the mount has ended, by `stop` or from outside. */
   #isKernelGone = false
   #stopping: Stopping | undefined
+  /** End of sending and of waiting for users, by `performance.now()`; set by the latest `stop`, or by `#serve` without one. */
   #deadlineMs = Infinity
   #busyMs = Infinity
 
@@ -163,7 +165,7 @@ export class MountSession {
     this.#stopSendingNow.abort()
   }
 
-  /** Waits for sending after an unmount from outside. */
+  /** Handles a `stop` after an unmount from outside: `#serve` is sending already, and gets at most `timeoutMs` from now. */
   async #finishWithin({ timeoutMs }: StopOptions): Promise<UnmountAnswer> {
     await endedOrAborted(this.finished, [AbortSignal.timeout(Math.min(timeoutMs, longestMs))])
     this.#stopSendingNow.abort()
@@ -181,6 +183,7 @@ export class MountSession {
     return { promise, cancel, requests: 0 }
   }
 
+  /** Sends and unmounts; `#serve` then closes everything. `cancel` is aborted when no `stop` waits any more. */
   async #stop(cancel: AbortSignal): Promise<UnmountAnswer> {
     this.#enter('draining')
     // Clients of the control socket get progress messages instead.
@@ -223,6 +226,7 @@ export class MountSession {
     )
   }
 
+  /** Waits for the end of the mount, whoever ended it, sends what is left, and closes everything. */
   async #serve({ fileSystem, mounted, withdraw, log }: SessionParts): Promise<SessionEnd> {
     const reason = await mounted.closed
     this.#isKernelGone = true

@@ -1,4 +1,5 @@
-// The mountpoint's folder before and after the mount: created if it is missing, and read-only while nothing is mounted.
+// The mountpoint's folder before and after the mount: created if it is missing, and read-only while nothing is mounted. The kernel
+// door calls `reserveMountpoint`, then `openMountpoint`, and mounts.
 
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'

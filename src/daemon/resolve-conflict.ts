@@ -28,6 +28,7 @@ export interface Resolved {
  */
 export async function resolveConflict(parts: AsProgramParts, path: string, keep: Keep): Promise<Resolved> {
   const { fileSystem } = parts
+  // Lists the folders of the known copies anew: another client may have deleted one.
   await fileSystem.lookAgain()
   const { document, copies } = conflictAt(fileSystem.status().conflictCopies, path)
   if (keep === 'theirs' && copies.length > 1)

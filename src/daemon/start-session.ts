@@ -92,6 +92,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   const { plan, log } = options
   await ensureFolders(plan)
   await checkOwner(plan)
+  // Loaded now: at the end of the drive the program on disk may have been replaced.
   await stateReaders()
   const door = await prepareDoor(options, undo)
 
@@ -199,6 +200,7 @@ async function start(options: StartSessionOptions, undo: UndoStart[]): Promise<M
   return session
 }
 
+/** Writes `drive.json`, which outlasts this process. A failure is only logged: the drive works without it. */
 async function recordDrive({ plan, log }: StartSessionOptions): Promise<void> {
   await writeDriveFile(plan).catch((error: unknown) =>
     log.warn({ error }, 'the state folder cannot tell whose it is'),
@@ -220,6 +222,7 @@ async function prepareDoor(options: StartSessionOptions, undo: UndoStart[]): Pro
   return kernel === undefined ? prepareWebdavAlone(settings) : besideKernel(kernel, settings)
 }
 
+/** Returns the mount record, by which commands find this process. */
 async function recordOf(options: StartSessionOptions, driver: DoorName): Promise<MountRecord> {
   const { plan, logFile } = options
   const { id, project, baseUrl, mountpoint, stateDir, cacheDir } = plan

@@ -18,6 +18,7 @@ export async function waitForService(
 ): Promise<void> {
   const until = performance.now() + waitMs
   for (let attempts = 1; ; attempts++) {
+    // `reconnect`: the old connection may be dead.
     const error = await client
       .files(project)
       .get('/', { attempts: 1, deadlineMs: requestMs, reconnect: true })

@@ -60,7 +60,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
   return {
     ...kernel,
     async open(fileSystem) {
-      // WebDAV is served before the kernel's mount exists: this passes each call to the mount's notifier once there is one.
+      // WebDAV is served before the kernel's mount exists: `late` passes each call to the mount's notifier once there is one.
       let notifier = silentNotifier
       const late: Notifier = {
         attributesChanged: (ino) => notifier.attributesChanged(ino),

@@ -54,6 +54,7 @@ export class Content {
   truncate(size: number): void {
     if (size === this.#size) return
     if (size === 0) this.#buffer = Buffer.alloc(0)
+    // Zeroed, because a later extension must show zeros.
     else if (size < this.#size) this.#buffer.fill(0, size, this.#size)
     else this.#reserve(size)
     this.#size = size

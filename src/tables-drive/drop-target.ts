@@ -1,6 +1,6 @@
 // The type of a drop target: it processes the files dropped into a folder. `forward/` and `reconcile/` each have one.
 
-/** The first rows of a file, which are in the table already. `digest` is the SHA-256 of their JSON. */
+/** The first `count` rows of a file, which are in the table already, as assets. `digest`: SHA-256 of the JSON of these rows. */
 export interface RowsIn {
   readonly count: number
   readonly digest: string

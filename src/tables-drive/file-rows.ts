@@ -22,6 +22,7 @@ export interface FileOfRows {
 
 /** Messages to and from the thread; each question gets one answer before the next question. */
 export type RowsQuestion = { readonly digestOfFirst: number } | { readonly items: readonly [number, number] }
+/** `isOfFile`: the file is at fault (a RowsError), not the program. */
 export type RowsAnswer = { readonly value: unknown } | { readonly error: string; readonly isOfFile: boolean }
 
 export interface FileRows {

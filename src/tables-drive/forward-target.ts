@@ -32,6 +32,7 @@ export function forwardTarget(options: ForwardTargetOptions): DropTarget {
     let rows: FileRows | undefined
     try {
       rows = await openRows(file, signal)
+      // A new file is compared with all contents forwarded so far; one that sent rows before (`rowsIn`) with itself alone.
       const known =
         file.rowsIn === undefined ? await contents.find(tableId, { name: file.name, ...rows }) : undefined
       if (known?.rows === rows.count)

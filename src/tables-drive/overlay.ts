@@ -39,16 +39,19 @@ export function overlay(inner: FileSystem, { name: ownName, tree, onHidden }: Ov
   const sideOf = (ino: number): TreeOperations => (ino >= overlayIno ? tree : inner)
   const isOwn = (parent: number, name: string): boolean => parent === rootIno && name === ownName
 
+  /** Calls an operation of the handle's side with that side's own number. */
   function at<T>(fh: number, use: (side: TreeOperations, fh: number) => T): T {
     const { side, fh: inside } = handles.get(fh)
     return use(side, inside)
   }
 
+  /** As `at`, for the last call of a handle: its number is free afterwards. */
   function end<T>(fh: number, use: (side: TreeOperations, fh: number) => T): T | undefined {
     const found = handles.take(fh)
     return found === undefined ? undefined : use(found.side, found.fh)
   }
 
+  /** Returns the side's own number of a handle. */
   const inside = (fh: number | undefined): number | undefined =>
     fh === undefined ? undefined : handles.get(fh).fh
 

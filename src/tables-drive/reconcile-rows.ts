@@ -37,6 +37,7 @@ export function inputOfRows({ rows, fieldOf }: RowsToMatch): ReconcileInput {
   for (const column of fieldOf?.keys() ?? [])
     if (!columnsOf(rows).has(column))
       throw new RowsError(`it has no column "${column}"; it has ${[...columnsOf(rows)].join(', ')}`)
+  // A result has only the keys of its input.
   for (const { key } of matchColumns) data[key] ??= rows.map(() => null)
   return { data }
 }

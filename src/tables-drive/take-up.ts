@@ -56,6 +56,7 @@ export async function takeUp(
 function isPending({ content, taken }: VirtualNode, { folder, name }: DropPlace): boolean {
   if (content === undefined || content.size === 0) return false
   if (taken === undefined || taken.folder !== folder || taken.version !== content.version) return true
+  // The name decides how a file is read, so a failed one is tried again under another name.
   return taken.failure !== undefined && taken.name !== name
 }
 

@@ -33,6 +33,7 @@ export class VirtualNode {
   mtime: Time
   atime: Time
   ctime: Time
+  /** References and handles that the kernel holds. */
   readonly door: DoorPart = new DoorPart()
 
   /** For a folder: the nodes in it, by name. */
@@ -64,6 +65,7 @@ export class VirtualNode {
     this.ctime = this.mtime
   }
 
+  /** False once it has left the tree: deleted, or replaced by another node. Open handles can still use it. */
   get isAttached(): boolean {
     return this.parent === undefined || this.parent.children.get(this.name) === this
   }

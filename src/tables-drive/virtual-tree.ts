@@ -144,6 +144,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     const { node, flags } = handles.file(fh)
     const { parent: folder, name } = node
     if (!flags.write || folder === undefined || !node.isAttached) return undefined
+    // The close waits for the target, and fails if that refuses the file. The next close without a write has the same outcome.
     return takeUp(parts, node, { folder, name }, signal)
   }
 
@@ -172,6 +173,7 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     remember: (ino) => nodes.remember(ino),
     getattr(ino, fh, { signal }) {
       const node = nodes.get(ino)
+      // An open file was refreshed when it was opened.
       if (fh !== undefined) return nodes.entryOf(node)
       return andThen(node.refreshContent?.(signal), () => nodes.entryOf(node))
     },

@@ -57,6 +57,7 @@ export class Access {
     const isForeign = origin !== undefined && origin !== `http://${host}`
     if (isForeign || (site !== undefined && site !== 'same-origin' && site !== 'none'))
       throw new Refused(403, 'other web pages have no access to this one')
+    // `gone`, a program that has closed its end, is refused as well: nobody waits for the answer.
     const uid = await userAtOtherEnd(request.socket)
     if (this.#uid !== undefined && uid !== undefined && uid !== this.#uid && uid !== 0)
       throw new Refused(403, 'this page belongs to another user of this machine')

@@ -51,13 +51,14 @@ async function unmount(form: URLSearchParams, { signal }: ActionOptions): Promis
     : `Unmounted ${found.mountpoint}${left}`
 }
 
-/** Mounts a drive whose daemon is gone. */
+/** Mounts a drive with a card on the page, whose daemon is gone. */
 async function mount(form: URLSearchParams, { cli }: ActionOptions): Promise<string> {
   const found = await findById(form.get('drive') ?? '')
   if (found?.record === undefined) throw new Refused(409, 'this drive is not there any more')
   return cli.mount(found.record.stateDir)
 }
 
+/** Mounts a drive of the list “Not mounted”, by its `UnmountedDrive.id`. */
 async function mountAgain(form: URLSearchParams, { cli }: ActionOptions): Promise<string> {
   return cli.mount(form.get('id') ?? '')
 }
@@ -89,6 +90,7 @@ async function freeSpace(form: URLSearchParams): Promise<string> {
 async function newKey(form: URLSearchParams, { cli }: ActionOptions): Promise<string> {
   const { found, socketPath } = await targetOf(form)
   const sentence = await cli.takeKey(found.record?.baseUrl ?? '', form.get('key') ?? '')
+  // What waits is sent now; when the old key is refused, the drive reads the new one.
   await ask(socketPath, 'retry', { path: '/' })
   return sentence
 }

@@ -11,6 +11,7 @@ const mostWaitingBytes = 4 * 2 ** 20
 export class Live {
   readonly #render: () => Promise<string>
   readonly #listeners = new Set<ServerResponse>()
+  /** Text sent last, to all pages; undefined: the next is sent even if it is the same. */
   #last: string | undefined
   #lastAt = 0
   #isPolling = false

@@ -60,6 +60,7 @@ export interface CliParts {
   describeNoRoom(path: string, noRoom: NoRoom): string
 }
 
+/** Fields of an entry in the list of unmounted drives that shows only an error. */
 const nothing = { id: '', project: '', place: '', canMount: false }
 const endedSentence =
   'This drive ended without being unmounted. What is not sent is kept on this machine, and is sent once it is mounted again.'

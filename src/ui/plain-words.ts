@@ -21,6 +21,7 @@ const codes: Readonly<Record<string, string>> = {
 
 /** Returns `no connection: nothing answers there` for `GET /: no connection: connect ECONNREFUSED 127.0.0.1:80`. */
 export function plainReason(reason: string): string {
+  // In turn: calls (`GET /a.pdf: 404 `), statuses (`(404 `), errnos (`connect E… HOST:PORT`).
   return reason
     .replaceAll(/(^|: )(?:GET|HEAD|PUT|POST|DELETE) .*?: (?:\d{3} )?/gs, '$1')
     .replaceAll(/\(\d{3} /g, '(')

@@ -23,6 +23,7 @@ export class DeadProperties {
   readonly #file: FileHandle
   readonly #rows: Map<string, readonly DeadProperty[]>
   readonly #log: Log
+  /** The end of all writes so far. */
   #written: Promise<void> = Promise.resolve()
 
   private constructor(file: FileHandle, rows: Map<string, readonly DeadProperty[]>, log: Log) {

@@ -103,7 +103,7 @@ export class Exchange {
     return seconds === undefined ? defaultLockMs : Math.min(Number(seconds) * 1000, longestMs)
   }
 
-  /** Checks the `If` header and the locks of the resources to be changed. Throws Refused (412, 423): see permission.ts. */
+  /** Checks the `If` header, and the locks of the resources to be changed, if any. Throws Refused (412, 423): see permission.ts. */
   async checkLocks(...changes: readonly Change[]): Promise<void> {
     const { walk, names, door } = this
     await checkPermission({ walk, names, locks: door.locks, ifHeader: this.header('if') }, changes)

@@ -51,7 +51,7 @@ export class Locks {
     return { lock }
   }
 
-  /** Restarts a lock's lifetime. Returns undefined if no such lock covers the path. */
+  /** Restarts a lock's lifetime; without `timeoutMs` it is as long as before. Returns undefined if no such lock covers the path. */
   refresh(path: string, token: string, timeoutMs: number | undefined): Lock | undefined {
     const lock = this.covering(path).find((other) => other.token === token)
     if (lock === undefined) return undefined

@@ -117,6 +117,7 @@ export class PathWalk {
           fh,
           cookie,
           (child, next) => {
+            // Undefined if the service has to be asked: `#lookup` does that below, after the listing.
             const entry = child.entry()
             if (entry !== undefined) {
               operations.remember(child.ino)

@@ -13,6 +13,7 @@ const maximumCount = 256
 
 const nobody: Caller = { uid: 0, gid: 0, pid: 0, signal: new AbortController().signal }
 
+/** An open, empty document, and the timer that checks after `leftAloneMs` if its content is still awaited. */
 interface Beginning {
   readonly opened: Opened
   timer: Timer
@@ -63,9 +64,9 @@ export class PendingPuts {
     this.#closing.add(closing)
   }
 
-  /** Closes all documents whose path matches; resolves when they are closed. */
-  async closeMatching(isBelow: (path: string) => boolean): Promise<void> {
-    for (const path of this.#open.keys()) if (isBelow(path)) this.end(path)
+  /** Closes all documents whose path matches; resolves when they, and those that were being closed, are closed. */
+  async closeMatching(matches: (path: string) => boolean): Promise<void> {
+    for (const path of this.#open.keys()) if (matches(path)) this.end(path)
     await Promise.all(this.#closing)
   }
 

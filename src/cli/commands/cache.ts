@@ -34,6 +34,7 @@ export function register(program: Command): void {
       const { runClearCache } = await import('../run-cache.ts')
       await runClearCache(mountpoint, {
         withPinned: pins === true,
+        // `cache` has a --json, too, and commander gives it the value.
         json: command.optsWithGlobals()['json'] === true,
       })
     })

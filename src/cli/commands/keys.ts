@@ -12,6 +12,7 @@ interface KeysOptions extends OwnServiceOptions {
 
 interface CreateOptions extends KeysOptions {
   readonly name?: string
+  /** Milliseconds from now. */
   readonly expires?: number
   readonly readOnly?: boolean
   readonly path?: string

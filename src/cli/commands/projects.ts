@@ -23,6 +23,7 @@ export function register(program: Command): void {
     .addHelpText('after', help)
     .action(listProjectsOfKey)
 
+  // `projects` has a --json, too, and commander gives it the value: subcommands read it by `optsWithGlobals`.
   const subcommand = (name: string, summary: string): Command =>
     addOwnServiceOptions(projects.command(name).summary(summary)).option('--json', 'print JSON')
 

@@ -84,5 +84,6 @@ async function checkMountOptions(
 ): Promise<void> {
   const mount = program.commands.find((command) => command.name() === 'mount')
   const folder = mountpoint === undefined ? [] : [mountpoint]
+  // Parsed only: the action that would mount is replaced.
   await mount?.action(() => {}).parseAsync([project, ...folder, ...mountOptions], { from: 'user' })
 }

@@ -66,10 +66,12 @@ export class LiveFolders implements Watcher {
     }
   }
 
+  /** The tree reports changes of watched folders only. */
   watches(folder: number): boolean {
     return this.#watched.has(folder)
   }
 
+  /** Called by the tree after a new listing of a watched folder. A later change of a name replaces one of the same kind. */
   found(folder: number, findings: readonly Finding[]): void {
     if (findings.length === 0) return
     const all = this.#found.get(folder) ?? new Map<string, Finding>()
@@ -104,6 +106,7 @@ export class LiveFolders implements Watcher {
   async #round({ device }: MountLine): Promise<void> {
     const folders = new Set<number>()
     for (const ino of await watchedNodes(device)) {
+      // A watched document counts as its folder, whose listing shows the document's changes.
       const folder = this.#fileSystem.folderAt(ino)
       if (folder !== undefined) folders.add(folder.ino)
     }
@@ -164,6 +167,7 @@ export class LiveFolders implements Watcher {
     const code = await replay.ended
     this.#replay = undefined
     this.#mounted?.notifier.entryChanged(folder, replay.token)
+    // Null: the child was killed, or could not be started. It is not repeated.
     const failure = failures.get(code)
     if (failure === undefined) return code === null ? [] : replay.missed
     if (!this.#hasWarned)

@@ -20,7 +20,7 @@ export const failures: ReadonlyMap<number | null, string> = new Map([
 /** Longest run: one that hangs is killed. */
 const limitMs = 10_000
 
-/** A program and the names it is given, all of one folder. */
+/** One run of a program (`rm -f -- ./a ./b`), and the changes that it replays, all of one folder. */
 export interface Step {
   readonly command: readonly string[]
   readonly findings: readonly Finding[]

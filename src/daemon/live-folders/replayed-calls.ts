@@ -25,14 +25,14 @@ export function withReplay(inner: FileSystem, current: () => Replay | undefined)
   const entryOf = (attributes: Attributes): Entry => ({ attributes, entryTtlMs: 0, attributeTtlMs: 0 })
   const nothing = { attributes: undefined, entryTtlMs: 0 } as const
 
-  /** Returns the entry of a node of the drive, with a reference for the kernel (which it gives back by `forget`). */
+  /** Returns the entry of a node of the drive, and counts the reference that the kernel gets with it (and ends by `forget`). */
   function reach(replay: Replay, attributes: Attributes): Entry {
     inner.remember(attributes.ino)
     replay.reached.add(attributes.ino)
     return entryOf(attributes)
   }
 
-  /** Returns attributes for a node that the drive does not have, like those of the folder. */
+  /** Returns attributes for a node that the drive does not have, like those of the folder. `peek` asks no service. */
   function ghost(ino: number, { folder }: Replay, kind: Attributes['kind'] = 'file'): Attributes {
     const like = inner.peek(folder)
     if (like === undefined) throw new ErrnoError('ENOENT', 'the folder is gone')

@@ -20,6 +20,7 @@ interface Range {
 export async function get(exchange: Exchange): Promise<void> {
   const { walk, request } = exchange
   const resource = await walk.get(exchange.names)
+  // Nothing is changed: only the `If` header is checked.
   await exchange.checkLocks()
   if (resource.attributes.kind === 'folder') return sendFolderText(exchange)
   checkConditions(request.headers, resource.attributes, true)
@@ -30,6 +31,7 @@ export async function get(exchange: Exchange): Promise<void> {
     exchange.response.end()
     return
   }
+  // `directIo`: the size is unknown until the content is read.
   const { fh, directIo } = await operations.open(resource.attributes.ino, forReading, caller)
   try {
     const { attributes } = await operations.getattr(resource.attributes.ino, fh, caller)

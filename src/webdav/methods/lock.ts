@@ -15,6 +15,7 @@ export async function lock(exchange: Exchange): Promise<void> {
   const body = await exchange.xml()
   const found = await walk.find(exchange.names)
   if (body === undefined) {
+    // Only the `If` header is checked; `refresh` looks for the lock.
     await exchange.checkLocks()
     return refresh(exchange, pathOf(found?.names ?? exchange.names))
   }
@@ -24,6 +25,7 @@ export async function lock(exchange: Exchange): Promise<void> {
   const place = found === undefined ? await walk.placeOf(exchange.names) : undefined
   const names = found?.names ?? [...(place?.parent.names ?? []), place?.name ?? '']
   const path = pathOf(names)
+  // A new name changes its folder. Locks of the resource itself are compared by `locks.add`.
   await exchange.checkLocks(
     ...(place === undefined ? [] : [{ names: place.parent.names, reach: 'one' as const }]),
   )
