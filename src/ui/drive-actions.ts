@@ -90,7 +90,7 @@ async function freeSpace(form: URLSearchParams): Promise<string> {
 async function newKey(form: URLSearchParams, { cli }: ActionOptions): Promise<string> {
   const { found, socketPath } = await targetOf(form)
   const sentence = await cli.takeKey(found.record?.baseUrl ?? '', form.get('key') ?? '')
-  // What waits is sent now; when the old key is refused, the drive reads the new one.
+  // Waiting changes are sent now; when the old key is refused, the drive reads the new one.
   await ask(socketPath, 'retry', { path: '/' })
   return sentence
 }

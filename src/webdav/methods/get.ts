@@ -20,7 +20,7 @@ interface Range {
 export async function get(exchange: Exchange): Promise<void> {
   const { walk, request } = exchange
   const resource = await walk.get(exchange.names)
-  // Nothing is changed: only the `If` header is checked.
+  // A read changes no resource: only the `If` header is checked.
   await exchange.checkLocks()
   if (resource.attributes.kind === 'folder') return sendFolderText(exchange)
   checkConditions(request.headers, resource.attributes, true)

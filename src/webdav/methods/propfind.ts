@@ -26,7 +26,7 @@ export async function propfind(exchange: Exchange): Promise<void> {
   const { walk, depth } = exchange
   const wish = wishOf(await exchange.xml())
   const resource = await walk.get(exchange.names)
-  // Nothing is changed: only the `If` header is checked.
+  // A read changes no resource: only the `If` header is checked.
   await exchange.checkLocks()
   const isFolder = resource.attributes.kind === 'folder'
   if (depth === 'infinity' && isFolder) {
