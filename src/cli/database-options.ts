@@ -11,6 +11,7 @@ export interface DatabaseOptions {
   readonly databasePasswordFile?: string
 }
 
+/** `optionOf`: `serve` makes options that can also be environment variables. */
 export function addDatabaseOptions(
   command: Command,
   optionOf: (flags: string, description: string) => Option = (flags, description) =>

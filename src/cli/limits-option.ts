@@ -41,6 +41,7 @@ const limits: Readonly<Record<string, NumericLimit>> = {
 const leastMatchingBytes = 64 * 2 ** 20
 
 const names: ReadonlyMap<string, NumericLimit> = new Map(Object.entries(limits))
+/** Limits that may also be set for one project: `document@acme=10GB`. */
 const projectLimits: ReadonlySet<string> = new Set<keyof ProjectLimits>([
   'documentBytes',
   'projectBytes',

@@ -36,6 +36,7 @@ export async function runDoctor(project: string | undefined, options: DoctorOpti
   if (checks.some(({ result }) => result === 'problem')) process.exitCode = exitCodes.failure
 }
 
+/** An absent option must not hide the config file's. */
 function givenNetwork({ proxy, caFile }: NetworkSettings): NetworkSettings {
   return { ...(proxy === undefined ? {} : { proxy }), ...(caFile === undefined ? {} : { caFile }) }
 }

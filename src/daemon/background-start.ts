@@ -55,6 +55,7 @@ export async function startInBackground(options: BackgroundOptions): Promise<Sta
   const stopChild = (): void => {
     child.kill('SIGTERM')
   }
+  // The detached daemon gets no Ctrl-C of this terminal.
   process.once('SIGINT', stopChild).once('SIGTERM', stopChild)
   try {
     return await readNews(child, options.logFile, startTimeoutMs + (options.waitMs ?? 0))

@@ -27,7 +27,7 @@ const properties = [
   'StatusText',
 ]
 const everyDrive = ['docmount-*.service', 'docmount@*.service']
-/** Timeout of systemctl, after which there are no units. */
+/** Timeout of systemctl, after which the list is empty. */
 const limitMs = 10_000
 
 /** Resolves with all such units, and those in `names` that exist. Empty if there is no systemd or user manager. */

@@ -13,7 +13,7 @@ import { isAtOrUnder } from '../path.ts'
 export interface Transfer {
   readonly source: Resource
   readonly place: Place
-  /** Names of the destination. */
+  /** Names of the destination: those on the drive if it exists, else (`place.name`) the client's spelling. */
   readonly names: readonly string[]
   /** Resource at the destination now. */
   readonly before: Resource | undefined

@@ -19,6 +19,7 @@ export async function put(exchange: Exchange): Promise<void> {
   const found = await walk.find(names)
   if (found?.attributes.kind === 'folder') throw new Refused(405, 'this is a folder')
   const place = await walk.placeOf(names)
+  // The drive's spelling, which may be another Unicode form than the client's.
   const where = found?.names ?? [...place.parent.names, place.name]
   await exchange.checkLocks(
     { names: where, reach: 'one' },
