@@ -56,6 +56,8 @@ async function forward(
   if (known?.rows === rows.count) return { assetIds: [], message: alreadyInWords(known) }
   if (rows.count <= skip) throw new UsageError(`${file} holds ${rows.count} rows: nothing to forward`)
   const before = Math.max(skip, known?.rows ?? 0)
+  // Rows that are left out are not in the table, so that nothing of this file is recorded as its first rows.
+  const leavesOut = skip > (known?.rows ?? 0)
   // Updated by `sendRows` after each batch, so that it is right after a failure, too.
   const sent = { done: before, assetIds: [], message: '' }
   const progress = startProgress(table, {
@@ -66,14 +68,21 @@ async function forward(
   const onBatch = (count: number): void => progress.add(count)
   try {
     await sendRows(
-      { tables, tableId, contents, now: Date.now, batchRows: batch, onBatch },
+      {
+        tables,
+        tableId,
+        contents: leavesOut ? undefined : contents,
+        now: Date.now,
+        batchRows: batch,
+        onBatch,
+      },
       file,
       rows,
       sent,
       signal,
     )
   } catch (error) {
-    throw errorWithCounts(error, { done: sent.done, batch, total: rows.count })
+    throw errorWithCounts(error, { done: sent.done, batch, total: rows.count, leavesOut })
   } finally {
     progress.end()
   }
@@ -84,14 +93,18 @@ async function forward(
 }
 
 /** Returns the error with the number of rows that are in the table, and of those whose outcome is unknown. */
-function errorWithCounts(error: unknown, at: { done: number; batch: number; total: number }): unknown {
+function errorWithCounts(
+  error: unknown,
+  at: { done: number; batch: number; total: number; leavesOut: boolean },
+): unknown {
   if (!(error instanceof Error)) return error
-  const { done, batch, total } = at
+  const { done, batch, total, leavesOut } = at
+  const goOn = leavesOut ? `go on with --skip ${done}` : 'the same command continues after them'
   const advice = [
     ...(isOutcomeUnknown(error)
       ? [`whether rows ${done + 1} to ${Math.min(done + batch, total)} are in is not known`]
       : []),
-    ...(done === 0 ? [] : [`${done} of ${total} rows are in; the same command continues after them`]),
+    ...(done === 0 ? [] : [`${done} of ${total} rows are in${leavesOut ? ' or left out' : ''}; ${goOn}`]),
   ]
   if (advice.length === 0) return error
   const isTemporary = exitCodeOf(error) === exitCodes.temporary

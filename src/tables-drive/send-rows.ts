@@ -8,7 +8,8 @@ import type { ForwardedContent, ForwardedContents } from './forwarded-contents.t
 export interface SendRowsOptions {
   readonly tables: Pick<Tables, 'forward'>
   readonly tableId: string
-  readonly contents: ForwardedContents
+  /** Record of progress; undefined if rows before `sent.done` were left out. */
+  readonly contents: ForwardedContents | undefined
   /** Wall clock, epoch ms. */
   readonly now: () => number
   /** Rows per call of the service. Default: 500. */
@@ -41,6 +42,7 @@ export async function sendRows(
     sent.message = message
     sent.done += batch.length
     onBatch(batch.length)
+    if (contents === undefined) continue
     const digest = await rows.digestOfFirst(sent.done)
     const at = new Date(now()).toISOString()
     await contents.note(tableId, { file, rows: sent.done, total: rows.count, digest, at })

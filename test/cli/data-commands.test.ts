@@ -504,6 +504,19 @@ describe('tables', () => {
     })
   })
 
+  test('rows that are left out by --skip do not count as forwarded', async () => {
+    await docmount('tables', 'create', 'left', '--type', 'reconcile')
+    const rows = await localFile('left.json', JSON.stringify([{ n: 1 }, { n: 2 }, { n: 3 }]))
+    const created = async (...args: string[]): Promise<number> =>
+      (JSON.parse((await docmount('forward', 'left', rows, ...args, '--json')).stdout) as never)[
+        'assets_created'
+      ]
+    expect(await created('--skip', '2')).toBe(1)
+    expect(await created()).toBe(3)
+    // Rows that are in by now are no longer left out.
+    expect(await created('--skip', '2')).toBe(0)
+  })
+
   test('the same rows are forwarded to a table once, except with --again', async () => {
     await docmount('tables', 'create', 'once', '--type', 'reconcile')
     await docmount('tables', 'create', 'other', '--type', 'reconcile')
