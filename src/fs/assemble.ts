@@ -156,6 +156,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     log,
     saved,
     follow: (undo) => journal.onRollback(undo),
+    afterCommit: (step) => journal.afterCommit(step),
     isToBeEmptied: (path) => queue.isToBeEmptied(path),
     isOfFormerFolder: (path) => queue.isOfFormerFolder(path),
     foundHidden: (path) => queue.foundAt(path),

@@ -102,11 +102,11 @@ export class ListingMerge {
       })
       this.#options.watcher().found(folder.ino, changes)
     }
-    if (state.kept.size === 0 && keptBefore.size > 0) this.#emptied(folder)
+    if (keptBefore.size > 0) this.emptied(folder)
   }
 
-  /** The folder was kept for names in it that are kept no more: the listing above it decides. */
-  #emptied(folder: Node): void {
+  /** Where the folder was kept for names in it, none of which is kept any more, the listing above it decides. */
+  emptied(folder: Node): void {
     const { parent } = folder
     const listing = parent === undefined ? undefined : this.#options.known(parent)
     if (parent?.folder === undefined || listing === undefined || !isKept(folder)) return
@@ -115,7 +115,7 @@ export class ListingMerge {
       this.#options.namesChanged(parent)
       this.#options.notifier().contentChanged(parent.ino)
     }
-    if (parent.folder.kept.size === 0) this.#emptied(parent)
+    this.emptied(parent)
   }
 
   /** Names that were folders. Where nobody looked for a while, or since before this start, what is saved tells. */

@@ -14,6 +14,10 @@ export interface PlacesOptions {
   readonly now: () => number
   /** Takes what undoes a change, should the journal's transaction under way fail. */
   follow(undo: Undo): void
+  /** Runs `step` when the journal's transaction under way is on disk; at once where there is none. */
+  afterCommit(step: () => void): void
+  /** Nothing is kept in the folder any more: unless it is to stay for itself, the listing above it decides. */
+  emptied(folder: Node): void
   /** No listing of the folder asked for before now is believed any more. */
   askAgain(folder: Node): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
@@ -40,7 +44,7 @@ export class Places {
     }
   }
 
-  /** Listings decide again. A folder above that was kept only for this node waits for its own parent's next listing. */
+  /** Listings decide again. */
   unkeep(node: Node): void {
     const { parent, name } = node
     const state = parent?.folder
@@ -52,7 +56,11 @@ export class Places {
     const { parent, path } = node
     const state = parent?.folder
     if (parent === undefined || state === undefined) return
-    if (isKept(node)) this.unkeep(node)
+    if (isKept(node)) {
+      this.unkeep(node)
+      // What the change puts in its place is there by then.
+      if (state.kept.size === 0) this.#options.afterCommit(() => this.#options.emptied(parent))
+    }
     this.#options.follow(node)
     if (state.children.get(node.name) === node) this.#options.follow(state.put(node.name, undefined))
     // The node stood in front of it.

@@ -49,6 +49,8 @@ export interface TreeOptions {
   readonly saved: SavedListings
   /** Takes what undoes a change, should the journal's transaction under way fail: memory says what the journal says. */
   follow(undo: Undo): void
+  /** Runs `step` when the journal's transaction under way is on disk, never where it is rolled back; at once where there is none. */
+  afterCommit(step: () => void): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
   /** True where the service still has a former folder at this path or above, which is to be removed. */
@@ -116,6 +118,8 @@ export class Tree {
       ttlMs: options.ttlMs,
       notifier: () => this.notifier,
       follow: (undo: Undo) => options.follow(undo),
+      afterCommit: (step: () => void) => options.afterCommit(step),
+      emptied: (folder: Node) => this.#merge.emptied(folder),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
       folderCreatedRemotely: (folder: Node) => options.folderCreatedRemotely(folder),
       // Listings saved at the path of a folder that is gone are another folder's.

@@ -79,6 +79,7 @@ export async function setUpTree(
     log: silentLog,
     saved,
     follow: (undo) => journal.onRollback(undo),
+    afterCommit: (step) => journal.afterCommit(step),
     isOfFormerFolder: () => false,
     isToBeEmptied: () => false,
     foundHidden: () => {},

@@ -860,6 +860,32 @@ describe('what is only here', () => {
     expect(drive.tree.isEmpty(folder)).toBe(false)
   })
 
+  it.each(['deleted', 'moved away'])(
+    'is what the listing above says when what it was kept for is %s, though more is known to be in it',
+    async (how) => {
+      const drive = await open({ '/d/f.txt': 'f', '/d/g.txt': 'g' })
+      await drive.list('/d')
+      await drive.sent(at(drive, '/d/f.txt'), 'new')
+      const folder = at(drive, '/d')
+      const document = at(drive, '/d/f.txt')
+      drive.tree.places.keep(document)
+      await testService.other.delete('/d')
+      await testService.other.put('/d', 'a document now')
+      drive.pass(ttlMs + 1)
+      expect(await drive.list()).toEqual(['d'])
+      expect(at(drive, '/d')).toBe(folder)
+      drive.told()
+      drive.journal.transaction(() => {
+        if (how === 'deleted') return drive.tree.places.displace(document)
+        drive.tree.places.detach(document)
+        return drive.tree.places.attach(document, drive.tree.nodes.root, 'f.txt')
+      })
+      expect(at(drive, '/d')).toMatchObject({ kind: 'file', size: 14 })
+      expect(folder.isUnlinked).toBe(true)
+      expect(drive.told()).toContain('entry /d')
+    },
+  )
+
   it('goes with the next listing when nothing keeps it any more', async () => {
     const drive = await open()
     const node = drive.made('/a.txt')
