@@ -6,6 +6,7 @@ import { DaemonError } from './daemon-error.ts'
 import type { MountSession } from './mount-session.ts'
 import { isAtOrUnder } from './path-inside.ts'
 import { resolveConflict } from './resolve-conflict.ts'
+import { restoreFormer } from './restore-former.ts'
 
 /** Longest delay of a Node timer. */
 const longestMs = 2 ** 31 - 1
@@ -73,7 +74,7 @@ export function createControlHandlers(
     clearCache: async (input) => (await session).fileSystem.clearCache(input),
     tables: (_, { signal }) => tables(signal),
     former: async ({ path }) => ({ former: await (await session).fileSystem.former(path) }),
-    restore: async (request, { signal }) => (await session).fileSystem.restore(request, { signal }),
+    restore: async (request, { signal }) => restoreFormer(await session, request, signal),
     emptyUndo: async () => ({ bytes: await (await session).fileSystem.emptyUndo() }),
     recover: async ({ path, destination }) => {
       const { record, fileSystem } = await session

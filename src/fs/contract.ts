@@ -4,7 +4,7 @@ import type { Files } from '../api/types.ts'
 import type { World } from '../world/world.ts'
 import type { Log } from '../log.ts'
 import type { Change } from './change.ts'
-import type { Former, RestoreAnswer, RestoreRequest } from './former.ts'
+import type { Former, ToRestore } from './former.ts'
 import type { Notice } from './notice.ts'
 import type {
   CacheStatus,
@@ -50,7 +50,10 @@ export interface FileSystemOptions {
   readonly renameLimit?: number
   /** Quiet time after which a temporary file is taken for a document, and sent. Default 60 s. */
   readonly leftAloneMs?: number
-  /** Time (ms) for which versions that programs here replace or delete are kept on this machine. Default 0: not at all. */
+  /**
+   * Time (ms) for which versions that programs here replace or delete are kept on this machine. Default: nothing new is kept; 0 also
+   * deletes the versions that an earlier run kept.
+   */
   readonly undoMs?: number
   /** Bytes on disk for these versions. Default 2 GiB; 0 = none. */
   readonly undoSizeBytes?: number
@@ -156,10 +159,12 @@ export interface FileSystem extends Operations {
   /** Returns the versions at and under a path that programs here replaced or deleted, latest first. */
   former(path: string): Promise<readonly Former[]>
   /**
-   * Saves a former version, or all documents deleted under a folder, again. Rejects with ENOENT if none is known, ENODATA if its
-   * bytes were not kept, and with errors of saving it.
+   * Returns the version that a document had at a time (ISO), or last; or all documents deleted under a folder. Rejects with ENOENT if
+   * none is known, ENODATA if its bytes were not kept, EROFS.
    */
-  restore(request: RestoreRequest, options: { signal: AbortSignal }): Promise<RestoreAnswer>
+  toRestore(path: string, at: string | undefined): Promise<ToRestore>
+  /** Notes that these versions were saved again, and are no longer in the trash. */
+  restored(ids: readonly string[]): Promise<void>
   /** Deletes the kept bytes of all former versions. Returns how many. */
   emptyUndo(): Promise<number>
   /** Sends everything, whatever its quiet time or backoff, until done, refused or out of time. Returns the others. */

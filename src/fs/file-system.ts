@@ -26,7 +26,7 @@ import { rmdir } from './calls/rmdir.ts'
 import { fallocate, setattr } from './calls/setattr.ts'
 import { start, stop } from './start.ts'
 import { givableBytes, makeRoom } from './control/make-room.ts'
-import { formerUnder, restore } from './control/undo.ts'
+import { formerUnder, toRestore } from './control/undo.ts'
 import { drain, recoverTo, retry, wait } from './control/control.ts'
 import { status } from './control/gather-status.ts'
 import { checkStateDir } from './unsent/state-dir-watch.ts'
@@ -152,7 +152,8 @@ export function operationsOf(sb: Superblock): FileSystem {
     recoverLost: (destination) => sb.lost.giveBack(destination),
     drain: (how) => drain(sb, how),
     former: (path) => formerUnder(sb, path),
-    restore: (request, { signal }) => restore(sb, operations, request, signal),
+    toRestore: (path, at) => toRestore(sb, path, at),
+    restored: (ids) => sb.undo.restored(ids),
     emptyUndo: () => sb.undo.giveUp(Infinity),
     close: () => stop(sb),
   }

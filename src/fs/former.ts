@@ -15,6 +15,23 @@ export interface Former {
   readonly isRestored: boolean
 }
 
+/** A version that is asked for. */
+export interface Restorable {
+  readonly id: string
+  readonly path: string
+  readonly bytes: number
+  /** Why it cannot be brought back, in words. */
+  readonly why: string | undefined
+  /** Its bytes, in order. Throws EIO at the end where they are not what was kept. */
+  read(): AsyncIterable<Uint8Array>
+}
+
+export interface ToRestore {
+  /** The versions are of documents that were deleted under the path. */
+  readonly isFolder: boolean
+  readonly versions: readonly Restorable[]
+}
+
 export interface RestoreRequest {
   readonly path: string
   /** ISO time: restores the version of that time. Absent: restores the latest former version. */

@@ -18,7 +18,7 @@ export interface Settings {
   readonly stateDir: string
   readonly cacheDir: string
   readonly leftAloneMs: number
-  readonly undoMs: number
+  readonly undoMs: number | undefined
   readonly undoSizeBytes: number
 }
 
@@ -44,7 +44,7 @@ export function settingsOf(options: FileSystemOptions): Settings {
     stateDir: options.stateDir,
     cacheDir: options.cacheDir,
     leftAloneMs: options.leftAloneMs ?? defaultLeftAloneMs,
-    undoMs: options.undoMs ?? 0,
+    undoMs: options.undoMs,
     undoSizeBytes: options.undoSizeBytes ?? defaultUndoSizeBytes,
   }
 }

@@ -20,7 +20,8 @@ export interface UndoStoreOptions {
   readonly dir: string
   /** Hard cap on the bytes of all files; 0 keeps nothing, and removes what an earlier run kept. */
   readonly sizeBytes: number
-  readonly ageMs: number
+  /** 0 keeps nothing, and removes what an earlier run kept; undefined keeps nothing new, and leaves that for 30 days. */
+  readonly ageMs: number | undefined
   readonly world: Pick<World, 'clock' | 'disk'>
   readonly log: Log
 }
@@ -48,6 +49,8 @@ interface OpenPack extends Pack {
   position: number
 }
 
+/** Where nobody says how long. */
+const usualAgeMs = 30 * 86_400_000
 /** Larger content gets a file of its own. */
 const inlineBytes = 64 * 1024
 /** One pack holds this part of everything, in bytes and in time: what goes first is hardly more than has to. */
@@ -81,7 +84,12 @@ export class UndoStore {
 
   /** False: nothing is kept. */
   get isOn(): boolean {
-    return this.#options.sizeBytes > 0 && this.#options.ageMs > 0
+    const { sizeBytes, ageMs = 0 } = this.#options
+    return sizeBytes > 0 && ageMs > 0
+  }
+
+  get #ageMs(): number {
+    return this.#options.ageMs ?? usualAgeMs
   }
 
   get bytes(): number {
@@ -195,7 +203,7 @@ export class UndoStore {
         if (file.startsWith(`${name}.`)) bytes += onDisk((await disk.stat(this.#pathOf(file))).size)
       this.#packs.push({ name, bytes, endedAt: mtimeMs })
     }
-    if (!this.isOn) while (this.#packs.length > 0) this.#dropOldest()
+    if (this.#ageMs === 0 || this.#options.sizeBytes === 0) while (this.#packs.length > 0) this.#dropOldest()
     this.#expire()
   }
 
@@ -266,11 +274,11 @@ export class UndoStore {
 
   /** The pack that is written now, or a new one. */
   #packToWrite(): OpenPack {
-    const { dir, sizeBytes, ageMs, world } = this.#options
+    const { dir, sizeBytes, world } = this.#options
     const now = world.clock.wall()
     const open = this.#open
     if (open !== undefined) {
-      const isOld = now - Number.parseInt(open.name, 10) > ageMs * packPart
+      const isOld = now - Number.parseInt(open.name, 10) > this.#ageMs * packPart
       if (!isOld && open.bytes < sizeBytes * packPart) return open
       this.#closePack()
     }
@@ -318,8 +326,7 @@ export class UndoStore {
   }
 
   #expire(): void {
-    const { ageMs, world } = this.#options
-    const before = world.clock.wall() - ageMs
+    const before = this.#options.world.clock.wall() - this.#ageMs
     while ((this.#packs[0]?.endedAt ?? Infinity) < before) this.#dropOldest()
   }
 

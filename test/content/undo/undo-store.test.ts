@@ -21,8 +21,8 @@ afterEach(() => temporary.remove())
 const dayMs = 86_400_000
 const mib = 1024 * 1024
 
-function open(own: { sizeBytes?: number; ageMs?: number; disk?: Disk } = {}): UndoStore {
-  const { sizeBytes = 64 * mib, ageMs = 30 * dayMs, disk = systemDisk } = own
+function open(own: { sizeBytes?: number; ageMs?: number | undefined; disk?: Disk } = {}): UndoStore {
+  const { sizeBytes, ageMs, disk } = { sizeBytes: 64 * mib, ageMs: 30 * dayMs, disk: systemDisk, ...own }
   const world = { clock: createClock(() => nowMs), disk }
   return new UndoStore({ dir: join(temporary.path, 'undo'), sizeBytes, ageMs, world, log: silentLog })
 }
@@ -98,6 +98,28 @@ it('it forgets what is older than its age, also while nothing is kept', async ()
   expect(await store.list()).toEqual([])
   expect(await onDisk()).toBe(0)
   await store.close()
+})
+
+it('a run that says nothing of it keeps nothing new, and leaves what was kept; one that says 0 removes that', async () => {
+  const store = open({ ageMs: 20 * dayMs })
+  await keep(store, '/a.txt', Buffer.from('a'))
+  await keep(store, '/large.txt', Buffer.alloc(300_000))
+  await store.close()
+  const unsaid = open({ ageMs: undefined })
+  await keep(unsaid, '/b.txt', Buffer.from('b'))
+  expect((await contentOf(unsaid, '/a.txt'))?.toString()).toBe('a')
+  await unsaid.restored((await unsaid.list()).slice(-1).map(({ id }) => id))
+  await unsaid.close()
+  const again = open({ ageMs: undefined })
+  expect((await again.list()).map(({ path, isRestored }) => ({ path, isRestored }))).toEqual([
+    { path: '/large.txt', isRestored: false },
+    { path: '/a.txt', isRestored: true },
+  ])
+  await again.close()
+  const off = open({ ageMs: 0 })
+  expect(await off.list()).toEqual([])
+  expect(await onDisk()).toBe(0)
+  await off.close()
 })
 
 it('a line that a power cut tore, and all behind it, is not there; what is kept later is', async () => {

@@ -1,14 +1,23 @@
 // Versions that programs here replaced or deleted: which are kept, and how they come back.
 
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-
+import { restoreFormer } from '../../../src/daemon/restore-former.ts'
+import { silentNotifier } from '../../../src/fs/operations.ts'
+import type { RestoreAnswer, RestoreRequest } from '../../../src/fs/former.ts'
 import { patternedBytes } from '../../support/bytes.ts'
 import { openHeld, type HeldDrive } from '../../support/open-held.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 
 const never = new AbortController().signal
 
 function openUndoing(documents: Readonly<Record<string, string>>): Promise<HeldDrive> {
   return openHeld(documents, { undoMs: 86_400_000 })
+}
+
+function restore(drive: HeldDrive, request: RestoreRequest): Promise<RestoreAnswer> {
+  return restoreFormer({ fileSystem: drive.fileSystem(), notifier: silentNotifier }, request, never)
 }
 
 async function former(drive: HeldDrive, path = '/'): Promise<string[]> {
@@ -26,7 +35,7 @@ it('a document that was read here and deleted is kept, and comes back', async ()
   await drive.drain()
   expect(await drive.testService.other.get('/d/a.txt')).toBeUndefined()
   expect(await former(drive)).toEqual(['deleted /d/a.txt 3'])
-  expect(await drive.fileSystem().restore({ path: '/d/a.txt' }, { signal: never })).toEqual({
+  expect(await restore(drive, { path: '/d/a.txt' })).toEqual({
     restored: [{ path: '/d/a.txt', from: '/d/a.txt', bytes: 3 }],
     left: [],
   })
@@ -41,9 +50,9 @@ it('what was not on this machine is named as not kept, and its restore says why'
   await drive.calls().unlink('/a.txt')
   await drive.drain()
   expect(await former(drive)).toEqual(['deleted /a.txt 3: its bytes were not on this machine'])
-  const restoring = drive.fileSystem().restore({ path: '/a.txt' }, { signal: never })
+  const restoring = restore(drive, { path: '/a.txt' })
   await expect(restoring).rejects.toMatchObject({ code: 'ENODATA' })
-  await expect(drive.fileSystem().restore({ path: '/other.txt' }, { signal: never })).rejects.toMatchObject({
+  await expect(restore(drive, { path: '/other.txt' })).rejects.toMatchObject({
     code: 'ENOENT',
   })
 })
@@ -71,10 +80,8 @@ it.each([
   expect(await former(drive, '/a.pdf')).toEqual([`replaced /a.pdf ${size}`, `replaced /a.pdf ${size}`])
   const [, first] = await drive.fileSystem().former('/a.pdf')
   await drive.restartKilled()
-  await drive
-    .fileSystem()
-    .restore({ path: '/a.pdf', at: first?.at, to: '/back/first.pdf' }, { signal: never })
-  await drive.fileSystem().restore({ path: '/a.pdf' }, { signal: never })
+  await restore(drive, { path: '/a.pdf', at: first?.at, to: '/back/first.pdf' })
+  await restore(drive, { path: '/a.pdf' })
   expect((await drive.calls().readFile('/back/first.pdf')).equals(one)).toBe(true)
   expect((await drive.calls().readFile('/a.pdf')).equals(two)).toBe(true)
   await drive.drain()
@@ -103,7 +110,7 @@ it('a folder that was removed with everything in it is one DELETE, and comes bac
   await calls.rmdir('/d/in')
   expect(service.calls.slice(before).filter(({ method }) => method === 'DELETE')).toHaveLength(1)
   await drive.drain()
-  const { restored, left } = await drive.fileSystem().restore({ path: '/d/in' }, { signal: never })
+  const { restored, left } = await restore(drive, { path: '/d/in' })
   expect(restored).toHaveLength(39)
   expect(left).toEqual([{ path: '/d/in/0.txt', why: 'its bytes were not on this machine' }])
   await drive.drain()
@@ -117,10 +124,56 @@ it('what another client put at the name meanwhile is kept by the restore', async
   await drive.drain()
   await drive.testService.other.put('/a.txt', 'theirs')
   await drive.fileSystem().refresh('/')
-  await drive.fileSystem().restore({ path: '/a.txt' }, { signal: never })
+  await restore(drive, { path: '/a.txt' })
   await drive.drain()
   const held = [...((await drive.testService.other.documents('/')) ?? [])].map(([, bytes]) =>
     bytes.toString(),
   )
   expect(held.sort()).toEqual(['one', 'theirs'])
+})
+
+it('it is back once the kernel has heard of the names', async () => {
+  await using drive = await openUndoing({ '/d/a.txt': 'one' })
+  await drive.calls().readFile('/d/a.txt')
+  await drive.calls().unlink('/d/a.txt')
+  await drive.drain()
+  const changed: string[] = []
+  let hear = (): void => {}
+  const heard = new Promise<void>((resolve) => (hear = resolve))
+  const notifier = {
+    ...silentNotifier,
+    entryChanging: (_: number, name: string) => () => void changed.push(name),
+    heard: () => heard,
+  }
+  let isBack = false
+  const restoring = restoreFormer(
+    { fileSystem: drive.fileSystem(), notifier },
+    { path: '/d/a.txt', to: '/e/a.txt' },
+    never,
+  ).finally(() => (isBack = true))
+  await waitUntil('the document', async () => {
+    const [version] = await drive.fileSystem().former('/d/a.txt')
+    return version?.isRestored === true
+  })
+  expect(changed).toContain('a.txt')
+  expect(isBack).toBe(false)
+  hear()
+  await restoring
+  expect((await drive.calls().readFile('/e/a.txt')).toString()).toBe('one')
+})
+
+it('bytes that are damaged on this machine come back as no document', async () => {
+  await using drive = await openUndoing({ '/a.txt': 'the content' })
+  await drive.calls().readFile('/a.txt')
+  await drive.calls().unlink('/a.txt')
+  await drive.drain()
+  const dir = join(drive.stateDir(), 'undo')
+  const [pack = ''] = await readdir(dir)
+  const text = await readFile(join(dir, pack), 'latin1')
+  await writeFile(join(dir, pack), text.replace('the content', 'the kontent'), 'latin1')
+  await expect(restore(drive, { path: '/a.txt' })).rejects.toMatchObject({ code: 'EIO' })
+  expect(await drive.calls().readdir('/')).toEqual([])
+  expect((await restore(drive, { path: '/' })).left).toMatchObject([{ path: '/a.txt' }])
+  expect(await drive.calls().readdir('/')).toEqual([])
+  expect(await former(drive)).toEqual(['deleted /a.txt 11'])
 })
