@@ -18,7 +18,8 @@ export async function restoreFormer(
 ): Promise<RestoreAnswer> {
   const { fileSystem } = parts
   const { isFolder, versions } = await fileSystem.toRestore(path, at)
-  const restored: { path: string; from: string; bytes: number; id: string }[] = []
+  const restored: RestoreAnswer['restored'][number][] = []
+  const ids: string[] = []
   const left: { path: string; why: string }[] = []
   const [top, into] = [path, to].map((folder) => (folder === '/' ? '' : folder)) as [string, string]
   await asProgram(parts, async (walk) => {
@@ -28,13 +29,16 @@ export async function restoreFormer(
         const place = into + version.path.slice(top.length)
         const why = isFolder ? await tryToSave(walk, version, place) : await save(walk, version, place)
         if (why !== undefined) left.push({ path: version.path, why })
-        else restored.push({ path: place, from: version.path, bytes: version.bytes, id: version.id })
+        else {
+          restored.push({ path: place, from: version.path, bytes: version.bytes })
+          ids.push(version.id)
+        }
       }
     } finally {
-      if (restored.length > 0) await fileSystem.restored(restored.map(({ id }) => id))
+      if (ids.length > 0) await fileSystem.restored(ids)
     }
   })
-  return { restored: restored.map(({ id: _, ...document }) => document), left }
+  return { restored, left }
 }
 
 /** Answers why it is not back. */
