@@ -2,6 +2,7 @@
 // where it likes, fields it need not send, a clock of its own. Independent of src/service. Answers are made at once; what
 // becomes of them on the way is the network's affair.
 
+import { createHash } from 'node:crypto'
 import type { Chance } from '../model/chance.ts'
 
 export const project = 'p'
@@ -59,6 +60,8 @@ export class ServiceModel {
   #lastId = 0
   /** The state of a path before each change, latest last: for listings that lag. */
   #past: { at: number; path: string; before: Document | 'folder' | undefined }[] = []
+  /** Digests of all that was ever stored, by path. */
+  readonly #everAt = new Map<string, Set<string>>()
   /** How many of its listings lag for now, 0 to 1. */
   lagging = 0
   readonly calls = { get: 0, list: 0, put: 0, delete: 0, download: 0 }
@@ -124,8 +127,14 @@ export class ServiceModel {
     const time = Math.floor((this.#now() + clockOffMs) / clockStepMs) * clockStepMs
     const modifiedAt = new Date(time).toISOString()
     const document = { id: ++this.#lastId, bytes, mimetype, modifiedAt }
+    this.#everAt.set(path, (this.#everAt.get(path) ?? new Set()).add(digestOf(bytes)))
     this.#change(path, () => this.documents.set(path, document))
     return document
+  }
+
+  /** True where these bytes were ever stored at this path. */
+  hadAt(path: string, bytes: Uint8Array): boolean {
+    return this.#everAt.get(path)?.has(digestOf(bytes)) === true
   }
 
   /**
@@ -289,6 +298,10 @@ export function failure(
 ): ModelAnswer {
   const answer = json(status, { errorMessage })
   return { ...answer, headers: { ...answer.headers, ...headers } }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha1').update(bytes).digest('base64')
 }
 
 function normalised(path: string): string {

@@ -25,6 +25,7 @@ import type { SimulatedNetwork } from './simulated-network.ts'
 export interface DriveSettings {
   readonly cacheTtlMs: number
   readonly closeWaitMs: number
+  readonly undoMs: number
 }
 
 /** 2026-01-01: when the world began, by a clock that is right. */

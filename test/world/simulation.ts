@@ -21,6 +21,7 @@ import { CrowdedFolder } from './crowded-folder.ts'
 import { CrowdedTree } from './crowded-tree.ts'
 import { EventQueue, promisesFollowed } from './events.ts'
 import type { DiskTrouble } from './platter.ts'
+import { KeptForUndo } from './kept-for-undo.ts'
 import { ServiceModel, someHabits } from './service-model.ts'
 import { checkShadow } from './shadow.ts'
 import { sharedFolder, SharedFolder, sharedNames, type SharedFolderOptions } from './shared-folder.ts'
@@ -92,6 +93,8 @@ export interface SimulationFigures {
 
 /** A drive left alone is quiet after so long: the longest pause between two attempts, and the longest silence before it. */
 const quietWithinMs = 15 * 60_000
+/** So long what is kept for undo stays: hardly anything of a world is forgotten. */
+const undoMs = 86_400_000
 /** Time between two looks whether all is quiet. */
 const lookEveryMs = 100
 /** No call of a program takes longer, whatever the weather. */
@@ -200,6 +203,7 @@ class Simulation {
   readonly #drive: SimulatedDrive
   readonly #bent: Bent
   readonly #settings: DriveSettings
+  readonly #keptForUndo = new KeptForUndo()
   readonly #room: { readonly mostDocuments: number; readonly mostFolders: number }
   readonly #turns: Record<keyof typeof turns | 'crowd', number>
   readonly #taste: Taste
@@ -275,6 +279,7 @@ class Simulation {
     this.#settings = {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
       closeWaitMs: isHandedOn ? Infinity : isOnItsWay ? 200 : drawnWaitMs,
+      undoMs: sorts.has('undo') ? undoMs : 0,
     }
     // Few documents meet each other more often, and are looked at sooner.
     this.#room = this.#world.pick([
@@ -694,6 +699,7 @@ class Simulation {
     if (this.#isCrowded) await this.#look(() => this.#crowded.check())
     this.#ledger.check(refused)
     await this.#checkSharedFolders(refused)
+    await this.#checkUndo()
     await this.#beAway()
     this.#quietPeriods++
     if (!isEnd) return
@@ -723,6 +729,12 @@ class Simulation {
       return source === path || lengths.includes(documents.get(source)?.bytes.length) ? [source] : []
     })
     await this.#look(() => folders.check(new Set([...refused, ...hidden])))
+  }
+
+  async #checkUndo(): Promise<void> {
+    const { sb } = this.#drive
+    if (sb?.undo.isOn === true)
+      await this.#until('a look at what is kept', () => this.#keptForUndo.check(sb.undo, this.#service))
   }
 
   async #pin(): Promise<void> {

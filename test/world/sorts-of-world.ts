@@ -39,6 +39,8 @@ const oneIn = {
   handsOn: 10,
   /** Hardly any close waits until the service has it, and what was saved leaves its name at once. */
   onItsWay: 10,
+  /** What programs replace or delete is kept for undo. */
+  undo: 2,
 } as const
 
 export type Sort = keyof typeof oneIn
