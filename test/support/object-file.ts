@@ -6,7 +6,7 @@ import type { Attributes, Caller, Operations, OpenFlags, Time } from '../../src/
 import type { OpenFile, OpenMode, Stat } from './door.ts'
 
 /** The kernel's limit for one READ or WRITE, in bytes. */
-const transferBytes = 128 * 1024
+export const transferBytes: number = 128 * 1024
 
 /** Returns this process as the caller of operations, with a signal that never aborts. */
 export function thisProcess(): Caller {

@@ -99,8 +99,17 @@ export class SharedPrograms {
     const { ledger, calls } = this.#options
     const bytes = ledger.content(chance)
     const done = ledger.begin([path], false)
-    await calls().writeFile(path, bytes)
+    await this.#takingAll(bytes, 0, () => calls().writeFile(path, bytes))
     ledger.saved(path, bytes, done)
+  }
+
+  async #takingAll(bytes: Buffer, from: number, write: () => Promise<void>): Promise<void> {
+    try {
+      await write()
+    } catch (error) {
+      this.#options.ledger.refused(bytes, from)
+      throw error
+    }
   }
 
   async save(path: string, chance: Chance): Promise<void> {
@@ -123,8 +132,9 @@ export class SharedPrograms {
     try {
       const before = await file.read(mostBytes, 0)
       ledger.shown(path, before, outdated)
-      whole = ledger.content(chance, before)
-      await file.write(whole.subarray(before.length), before.length)
+      const [grown, from] = [ledger.content(chance, before), before.length]
+      await this.#takingAll(grown, from, () => file.write(grown.subarray(from), from))
+      whole = grown
     } finally {
       await file.close()
     }

@@ -5,6 +5,7 @@
 
 import type { Chance } from '../model/chance.ts'
 import { Loss } from '../model/loss.ts'
+import { transferBytes } from '../support/object-file.ts'
 import { isAtOrBelow, type Document, type ServiceModel } from './service-model.ts'
 import { SharedLooks } from './shared-looks.ts'
 
@@ -48,6 +49,8 @@ export class SharedLedger {
   #lastLength = 20
   /** Every content that was ever here, by its length. */
   readonly #contents = new Map<number, Buffer>()
+  /** Contents of which the drive refused to take all, and from where on a program was writing them. */
+  readonly #refused: { readonly bytes: Buffer; readonly from: number }[] = []
   /** Versions of the other client's, by the service's number. */
   readonly #theirs = new Map<number, Theirs>()
   /** Contents saved here last, by path, where the other client has not taken them away. */
@@ -78,6 +81,20 @@ export class SharedLedger {
     const bytes = Buffer.concat([beginning, chance.bytes(this.#lastLength - beginning.length)])
     this.#contents.set(bytes.length, bytes)
     return bytes
+  }
+
+  /** The drive refused a program that was writing this in place, from there on: what it took before may stand. */
+  refused(bytes: Buffer, from: number): void {
+    if (bytes.length - from > transferBytes) this.#refused.push({ bytes, from })
+  }
+
+  /** True for what the writes that were taken of a refused content come to. */
+  #isBegun(shown: Buffer): boolean {
+    const { length } = shown
+    return this.#refused.some(
+      ({ bytes, from }) =>
+        length > from && (length - from) % transferBytes === 0 && bytes.subarray(0, length).equals(shown),
+    )
   }
 
   /** The other client stores a document, where nothing stands. */
@@ -196,7 +213,7 @@ export class SharedLedger {
     this.#read.add(shown.length)
     if (outdated.has(shown.length))
       throw new Loss(`${path}: ${shown.length} bytes are shown that were saved before what was saved last`)
-    if (this.#contents.get(shown.length)?.equals(shown) !== true)
+    if (this.#contents.get(shown.length)?.equals(shown) !== true && !this.#isBegun(shown))
       throw new Loss(`${path}: ${shown.length} bytes that nobody has written`)
   }
 
