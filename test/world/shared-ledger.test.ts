@@ -1,4 +1,4 @@
-// What the simulated world takes for content that somebody has written: also what the drive took of a write before it refused the
+// Contents that count as written by somebody in the simulated world: also the part of one that the drive took before it refused the
 // rest, as every disk that is full does (shared seed 203 with undo, 50,000 steps).
 
 import { expect, it } from 'vitest'

@@ -59,8 +59,8 @@ const inThisRun = failedHistories.filter(
 leaveOut('all but a few of the simulated worlds that once failed')
 leaveOut('worlds of 50,000 steps')
 
+/** Each of them with undo and without: keeping versions for it is more that goes on at the same time. */
 const both = inThisRun.flatMap((history) => {
-  // What is kept for undo is more that goes on at the same time.
   if (!isThorough || isLong(history)) return [history]
   const others = history.sorts.filter((sort) => sort !== 'undo')
   const isOn = others.length < history.sorts.length

@@ -39,7 +39,7 @@ const oneIn = {
   handsOn: 10,
   /** Hardly any close waits until the service has it, and what was saved leaves its name at once. */
   onItsWay: 10,
-  /** What programs replace or delete is kept for undo. */
+  /** Versions that programs replace or delete are kept for undo. */
   undo: 2,
 } as const
 

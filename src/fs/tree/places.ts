@@ -16,7 +16,7 @@ export interface PlacesOptions {
   follow(undo: Undo): void
   /** Runs `step` when the journal's transaction under way is on disk; at once where there is none. */
   afterCommit(step: () => void): void
-  /** Nothing is kept in the folder any more: unless it is to stay for itself, the listing above it decides. */
+  /** The last name kept in the folder went: unless it is to stay for itself, the listing above it decides. */
   emptied(folder: Node): void
   /** No listing of the folder asked for before now is believed any more. */
   askAgain(folder: Node): void
@@ -58,7 +58,7 @@ export class Places {
     if (parent === undefined || state === undefined) return
     if (isKept(node)) {
       this.unkeep(node)
-      // What the change puts in its place is there by then.
+      // The change may keep another name in it yet.
       if (state.kept.size === 0) this.#options.afterCommit(() => this.#options.emptied(parent))
     }
     this.#options.follow(node)
