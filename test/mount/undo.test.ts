@@ -77,7 +77,7 @@ describe.skipIf(whyNoFuse() !== undefined)('on a mounted drive', () => {
     })
   })
 
-  test('--undo 0 keeps nothing, and removes what was kept', async () => {
+  test('without --undo nothing more is kept; --undo 0 removes what was', async () => {
     let drive = await desk.mount('drive', '--undo', '30d')
     await desk.save(join(drive, 'a.txt'), 'four')
     await desk.save(join(drive, 'a.txt'), 'another')
@@ -85,6 +85,10 @@ describe.skipIf(whyNoFuse() !== undefined)('on a mounted drive', () => {
     await desk.docmount('unmount', drive)
     drive = await desk.mount('drive')
     await desk.save(join(drive, 'a.txt'), 'a third')
+    expect(await json('versions', join(drive, 'a.txt'))).toHaveLength(1)
+    await desk.docmount('unmount', drive)
+    drive = await desk.mount('drive', '--undo', '0')
+    await desk.save(join(drive, 'a.txt'), 'a fourth')
     expect(await json('versions', join(drive, 'a.txt'))).toEqual([])
     const states = join(desk.home, '.local/state/docmount')
     const kept = (await readdir(states, { recursive: true })).filter((name) => /undo\/./.test(name))
