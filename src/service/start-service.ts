@@ -92,8 +92,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       now: context.now(),
       makesKeys: options.makesKeys ?? true,
     })
-    context.detachedTrees.clear()
-    if (opened.isShared) closers.push(every(minuteMs, () => context.detachedTrees.clear()))
+    context.detachedTrees.startClearing()
+    if (opened.isShared) closers.push(every(minuteMs, () => context.detachedTrees.startClearing()))
     closers.push(every(auditMs, () => auditSoon(context)))
     auditSoon(context)
     closers.push(every(minuteMs, () => removeOldRuns(context)))

@@ -11,7 +11,7 @@ export interface DroppedFile {
   readonly name: string
   readonly bytes: Uint8Array
   /** Rows of this same file that were sent before; undefined if none, or if the file was truncated since. */
-  readonly rowsIn: RowsIn | undefined
+  readonly rowsSent: RowsIn | undefined
 }
 
 /** The outcome of a dropped file. `answer` is the content of its result file: an object is written as JSON, a string is CSV. */
@@ -19,7 +19,7 @@ export interface Verdict {
   readonly answer: object | string
   /** The error of close; undefined on success. */
   readonly failure?: Error | undefined
-  readonly rowsIn?: RowsIn | undefined
+  readonly rowsSent?: RowsIn | undefined
 }
 
 export interface DropTarget {

@@ -32,21 +32,21 @@ export function forwardTarget(options: ForwardTargetOptions): DropTarget {
     let rows: FileRows | undefined
     try {
       rows = await openRows(file, signal)
-      // A new file is compared with all contents forwarded so far; one that sent rows before (`rowsIn`) with itself alone.
+      // A new file is compared with all contents forwarded so far; one that sent rows before (`rowsSent`) with itself alone.
       const known =
-        file.rowsIn === undefined ? await contents.find(tableId, { name: file.name, ...rows }) : undefined
+        file.rowsSent === undefined ? await contents.find(tableId, { name: file.name, ...rows }) : undefined
       if (known?.rows === rows.count)
         return {
           answer: resultOf([], alreadyInWords(known)),
-          rowsIn: await rowsInOf(rows, { ...sent, done: known.rows }),
+          rowsSent: await rowsInOf(rows, { ...sent, done: known.rows }),
         }
       sent.done = known?.rows ?? (await rowsAlreadyIn(rows, file))
-      sent.assetIds.push(...(file.rowsIn?.assetIds ?? []))
+      sent.assetIds.push(...(file.rowsSent?.assetIds ?? []))
       await sendRows({ ...options, onBatch: onForwarded }, file.name, rows, sent, signal)
-      return { answer: answerOf(sent, known?.rows ?? 0), rowsIn: await rowsInOf(rows, sent) }
+      return { answer: answerOf(sent, known?.rows ?? 0), rowsSent: await rowsInOf(rows, sent) }
     } catch (error) {
-      const rowsIn = sent.done === 0 || rows === undefined ? undefined : await rowsInOf(rows, sent)
-      return { ...failed(error, sent, rows?.count ?? 0), rowsIn: rowsIn ?? file.rowsIn }
+      const rowsSent = sent.done === 0 || rows === undefined ? undefined : await rowsInOf(rows, sent)
+      return { ...failed(error, sent, rows?.count ?? 0), rowsSent: rowsSent ?? file.rowsSent }
     } finally {
       rows?.close()
     }
@@ -63,9 +63,9 @@ export function forwardTarget(options: ForwardTargetOptions): DropTarget {
  * Returns how many rows of this file were sent at an earlier close. Only rows after them are sent then: if several programs of a
  * shell command write to a file, each closes it. Throws EINVAL if rows that were sent have changed.
  */
-async function rowsAlreadyIn(rows: FileRows, { rowsIn }: DroppedFile): Promise<number> {
-  if (rowsIn === undefined) return 0
-  const { count, digest } = rowsIn
+async function rowsAlreadyIn(rows: FileRows, { rowsSent }: DroppedFile): Promise<number> {
+  if (rowsSent === undefined) return 0
+  const { count, digest } = rowsSent
   if (rows.count >= count && (await rows.digestOfFirst(count)) === digest) return count
   const sent = count === 1 ? 'its first row was' : `its first ${count} rows were`
   throw new ErrnoError('EINVAL', `${sent} forwarded and changed since; drop it as a new file`)
@@ -89,7 +89,7 @@ function resultOf(assetIds: readonly string[], message: string): object {
   return forwardResultToWire({ assetsCreated: assetIds.length, assetIds, message })
 }
 
-function failed(error: unknown, { done, assetIds }: SentRows, total: number): Omit<Verdict, 'rowsIn'> {
+function failed(error: unknown, { done, assetIds }: SentRows, total: number): Omit<Verdict, 'rowsSent'> {
   const words = failureWords(error)
   const isOfFile = error instanceof RowsError || error instanceof ErrnoError
   const errorMessage = [words, ...(isOfFile ? [] : advice(error, done, total))].join('; ')

@@ -76,8 +76,8 @@ async function take(parts: TakeUpParts, drop: Drop, signal: AbortSignal): Promis
   }
 
   const verdict = fateOf(name, target) === 'refused' ? refusal(drop) : await passToTarget(drop, signal)
-  const { failure, rowsIn } = verdict
-  file.rowsIn = rowsIn
+  const { failure, rowsSent } = verdict
+  file.rowsSent = rowsSent
   file.taken = { folder, name, version, failure }
   writeResult(parts, place, verdict)
   if (failure === undefined) return
@@ -87,8 +87,8 @@ async function take(parts: TakeUpParts, drop: Drop, signal: AbortSignal): Promis
 
 function passToTarget({ file, place, target }: Drop, signal: AbortSignal): Promise<Verdict> {
   const bytes = file.content?.bytes() ?? new Uint8Array()
-  const rowsIn = file.taken?.folder === place.folder ? file.rowsIn : undefined
-  return target.take({ name: place.name, bytes, rowsIn }, signal)
+  const rowsSent = file.taken?.folder === place.folder ? file.rowsSent : undefined
+  return target.take({ name: place.name, bytes, rowsSent }, signal)
 }
 
 function refusal({ place, target }: Drop): Verdict {

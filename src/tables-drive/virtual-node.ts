@@ -50,7 +50,7 @@ export class VirtualNode {
   /** For a dropped file: the last time that a target processed it. */
   taken: Taken | undefined
   /** For a dropped file: its first rows that are in the table already. */
-  rowsIn: RowsIn | undefined
+  rowsSent: RowsIn | undefined
   /** Pending while a target processes the file. */
   taking: Promise<void> | undefined
 

@@ -65,7 +65,8 @@ export function virtualTree(parts: TakeUpParts): TreeOperations {
     checkFileSize(size)
     if (node.isAttached) quota.setSize(node, size)
     node.content.truncate(size)
-    if (size === 0) node.rowsIn = undefined
+    // Emptied: what follows is another file, none of whose rows were sent.
+    if (size === 0) node.rowsSent = undefined
     node.touch(now())
   }
 

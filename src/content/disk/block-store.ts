@@ -140,7 +140,7 @@ export class BlockStore {
   /**
    * Removes all versions of a path: none is read from now on. Resolves when their known files are deleted. With `isSure`, no power
    * cut can bring back a file that could be taken for the next version's. A file that cannot be deleted is not read in this run,
-   * and `isSure` then waits until the next version gets another time.
+   * and `isSure` then waits until the clock's second is over: the next version gets another `modified_at`, and so another key.
    */
   async forget(path: string, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
     const pathKey = pathKeyOf(path)
@@ -165,7 +165,10 @@ export class BlockStore {
       await sleep(this.#options.clock, this.#written.restMs(pathKey), { idle: true })
   }
 
-  /** Gives a version's blocks to another version. `isBrief`: hardly for long, so that queued blocks need not be written soon. */
+  /**
+   * Gives a version's blocks to another version. `isBrief`: it will soon be moved again, so that
+   * queued blocks need not be written soon.
+   */
   move(from: StoredVersion, to: StoredVersion, { isBrief = false }: { isBrief?: boolean } = {}): void {
     // Queued blocks get the new name at once: the older path may be forgotten before they are written.
     const waiting = this.#backlog.move(from, to)
@@ -184,7 +187,7 @@ export class BlockStore {
         const segment = await this.#segments.find(to, segmentIdIn(newName))
         // The checksums of a trusted segment may not be on disk yet.
         if (isTrusted && segment !== undefined) this.#trust(newName, segment)
-        else await segment?.untag()
+        else await segment?.forgetEtags()
       }
     })
     const arriving = renaming.then(() => {
@@ -363,6 +366,7 @@ export class BlockStore {
     // their table entries are written.
     const isSure = this.#options.evicts === false
     for (const run of consecutive(fresh)) {
+      // Read in order by a stream, which does not come back: they are written past the kernel's page cache.
       const isPassing = run.every((stored) => stored.isPassing === true)
       await segment.write(run, { pastPages: isPassing ? this.#pastPages : undefined, isSure })
     }

@@ -100,7 +100,7 @@ export class SegmentTable {
   }
 
   /** Forgets which ETag the blocks came with. */
-  untag(): void {
+  forgetEtags(): void {
     for (let at = 0; at < this.bytes.length; at += entryBytes) {
       if (this.bytes.readUInt32LE(at) === 0) continue
       this.bytes.writeUInt32LE(0, at + 4)

@@ -194,8 +194,8 @@ export class Segment {
   }
 
   /** Forgets the ETags of the blocks: the same bytes belong to another version now. */
-  async untag(): Promise<void> {
-    this.#table.untag()
+  async forgetEtags(): Promise<void> {
+    this.#table.forgetEtags()
     await this.#writeAll([this.#table.bytes], tableOffset(this.shape))
   }
 

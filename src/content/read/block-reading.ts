@@ -89,6 +89,7 @@ export class BlockReading implements Reading, FetchOwner {
     return this.#furthest < this.#blocks.sizeBytes ? this.#furthest : Number.POSITIVE_INFINITY
   }
 
+  /** True for a read elsewhere of a reader that jumps about (its read-ahead is 0), of a block that is not in memory. */
   #isJump(arrival: Arrival | 'ready'): boolean {
     return arrival === 'missing' && this.#readAhead?.windowBytes === 0
   }
@@ -98,8 +99,9 @@ export class BlockReading implements Reading, FetchOwner {
     return run.end === run.first + 1 ? this.#blocks.storedPart(partOf(run, extent)) : undefined
   }
 
+  /** Waits for these blocks alone; the wait counts towards fetching the whole document (`background-fetch.ts`). */
   async #readAfterJump(run: BlockRun, extent: Extent, { signal }: ReadFor): Promise<readonly Uint8Array[]> {
-    return this.#sliceOf(await this.#blocks.demandHere(run, signal, this), run, extent)
+    return this.#sliceOf(await this.#blocks.demandAfterJump(run, signal, this), run, extent)
   }
 
   #sliceOf(loaded: readonly Block[], run: BlockRun, extent: Extent): readonly Uint8Array[] {

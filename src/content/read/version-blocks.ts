@@ -189,7 +189,7 @@ export class VersionBlocks implements FillTarget {
   }
 
   /** Like `demand`, for a reader that jumped: the time it waits counts towards fetching the rest of the document. */
-  async demandHere(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
+  async demandAfterJump(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
     const now = this.#sources.download.world.clock.monotonic
     const sinceMs = now()
     const blocks = await this.demand(run, signal, owner)

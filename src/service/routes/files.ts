@@ -61,6 +61,7 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       const node = await findByPath(context.store, request.project.id, path)
       if (node === undefined) throw new ServiceError(404, `nothing at ${path}`)
       if (node.kind === 'file') return fileBody(context, context.edge.originOf(request), node)
+      // A folder's body is JSON text already.
       return reply
         .type('application/json; charset=utf-8')
         .send(await folderBody(context, context.edge.originOf(request), node))
@@ -85,7 +86,8 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
       const removed = await context.commits.run('removeTree', { projectId, path, now })
       if (removed.kind === undefined) throw new ServiceError(404, `nothing at ${path}`)
       context.blobs.collect(removed.blobs)
-      if (removed.isDetached) context.detachedTrees.clear()
+      // A large folder has lost its name only: what is in it is removed in the background.
+      if (removed.isDetached) context.detachedTrees.startClearing()
       context.tidying.ask()
       logChange(context, request, 'deleted', { path, kind: removed.kind })
       return reply.code(204).send()

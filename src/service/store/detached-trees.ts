@@ -20,7 +20,7 @@ export class DetachedTrees {
   }
 
   /** Starts clearing, unless it is under way. Whatever `stop` leaves is cleared after the next start. */
-  clear(): void {
+  startClearing(): void {
     this.#isAsked = true
     this.#running ??= this.#clearAll()
       .catch((error: unknown) => {

@@ -21,6 +21,7 @@ export interface NewRun {
 
 /** Returns the run's id: the `task_id` of a task, the `row_id` of a result. Throws ServiceError 507 beyond the quota. */
 export async function addRun(store: TablesStore, run: NewRun, quota: Quota): Promise<string> {
+  // 0 is no limit: one insert waits for its turn in the project, and needs no transaction.
   if (quota.projectBytes === 0)
     return engineOf(store).inTurn(run.table.project_id, () => insertRun(store, run))
   return transactFor(store, run.table.project_id, async (transaction) => {

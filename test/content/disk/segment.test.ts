@@ -116,7 +116,7 @@ test('untagged blocks are the same bytes without an ETag', async () => {
   const file = `${folder.path}/untagged`
   const segment = await Segment.open(systemDisk, file, shape, true)
   await segment.write([stored(64), stored(65)])
-  await segment.untag()
+  await segment.forgetEtags()
   await segment.close()
   const again = await Segment.open(systemDisk, file, shape, false)
   const blocks = await again.read({ first: 64, end: 66 })
