@@ -62,6 +62,11 @@ export class TableFolders {
       this.#folders.delete(id)
       nodes.detach(folder)
     }
+    // Two tables may have swapped their names: each folder leaves its place before another takes it.
+    for (const [name, { id }] of names) {
+      const folder = this.#folders.get(id)?.folder
+      if (folder !== undefined && folder.name !== name) root.children.delete(folder.name)
+    }
     for (const [name, table] of names) {
       const known = this.#folders.get(table.id) ?? this.#make(name, table)
       nodes.attach(known.folder, root, name)
