@@ -18,48 +18,73 @@ export interface Login {
   readonly projects: readonly string[]
 }
 
-const keyFields = ['api_key', 'api_key_file', 'api_key_keyring']
+const keyFields: readonly string[] = ['api_key', 'api_key_file', 'api_key_keyring']
 
-/** Writes the file with mode 0600, and returns its path. The first login also sets the defaults for commands without a project. */
+type Section = Record<string, unknown>
+
+/**
+ * Writes the file with mode 0600, and returns its path. The top of the file has the defaults for commands without a project:
+ * those of the first login, until another replaces that key. A key that sees no project (its project was removed, or is not
+ * made yet) gets no section, so it becomes the default key. Throws CommandError, and writes nothing, if the defaults are of
+ * another service, which would then be sent this key.
+ */
 export async function saveLogin({ baseUrl, key, network, projects }: Login): Promise<string> {
   const file = configFilePath()
   const config = await readExisting(file)
-  config['base_url'] ??= baseUrl
-  if (config['base_url'] === baseUrl && keyFields.every((name) => config[name] === undefined))
-    Object.assign(config, key)
-  if (config['base_url'] === baseUrl) Object.assign(config, network)
-  const sections = (config['projects'] ?? {}) as Record<string, Record<string, unknown>>
-  for (const project of projects) {
-    const {
-      base_url: _url,
-      api_key: _key,
-      api_key_file: _file,
-      api_key_keyring: _ring,
-      ...options
-    } = sections[project] ?? {}
-    sections[project] = { base_url: baseUrl, ...key, ...options, ...network }
-  }
+  const sections = (config['projects'] ?? {}) as Record<string, Section>
+  const isDefaultKey = (section: Section): boolean =>
+    keyFields.every((name) => section[name] === config[name])
+  const hadDefaultKey = projects.some((project) => isDefaultKey(sections[project] ?? {}))
+  for (const project of projects)
+    sections[project] = { base_url: baseUrl, ...key, ...withoutService(sections[project] ?? {}), ...network }
   if (projects.length > 0) config['projects'] = sections
-  else {
-    for (const name of keyFields) delete config[name]
-    Object.assign(config, key)
+  if (![config, ...Object.values(sections)].some(isKeyOfNoUrl)) config['base_url'] ??= baseUrl
+  if (isUrlOf(config, baseUrl)) {
+    // The default key may be of a project that this key does not see: it stays as long as it may be of use.
+    const isReplaced = hadDefaultKey && !Object.values(sections).some(isDefaultKey)
+    if (isReplaced || projects.length === 0) for (const name of keyFields) delete config[name]
+    if (!hasKey(config)) Object.assign(config, key)
+    Object.assign(config, network)
+  } else if (projects.length === 0) {
+    throw new CommandError(
+      `the key is accepted, but it sees no project of ${baseUrl} yet, and ${file} already keeps a key or address of another service; ` +
+        'log in again when it sees one, or set DOCMOUNT_CONFIG to another file',
+    )
   }
   await writePrivately(file, `${JSON.stringify(config, null, 2)}\n`)
   return file
 }
 
+function withoutService(section: Section): Section {
+  const isOfService = (name: string): boolean => name === 'base_url' || keyFields.includes(name)
+  return Object.fromEntries(Object.entries(section).filter(([name]) => !isOfService(name)))
+}
+
+function hasKey(section: Section): boolean {
+  return keyFields.some((name) => section[name] !== undefined)
+}
+
+/** True for a key that would be sent to any URL at the top of the file. */
+function isKeyOfNoUrl(section: Section): boolean {
+  return section['base_url'] === undefined && hasKey(section)
+}
+
+function isUrlOf(section: Section, baseUrl: string): boolean {
+  return typeof section['base_url'] === 'string' && section['base_url'].replace(/\/+$/, '') === baseUrl
+}
+
 /** True where a key for this service is in the keyring. */
 export async function usesKeyring(baseUrl: string): Promise<boolean> {
   const config = await readExisting(configFilePath())
-  const sections = Object.values((config['projects'] ?? {}) as Record<string, Record<string, unknown>>)
+  const sections = Object.values((config['projects'] ?? {}) as Record<string, Section>)
   return [config, ...sections].some(
-    (section) => section['base_url'] === baseUrl && section['api_key_keyring'] !== undefined,
+    (section) => isUrlOf(section, baseUrl) && section['api_key_keyring'] !== undefined,
   )
 }
 
-async function readExisting(file: string): Promise<Record<string, unknown>> {
+async function readExisting(file: string): Promise<Section> {
   try {
-    return JSON.parse(await readOrdinary(file)) as Record<string, unknown>
+    return JSON.parse(await readOrdinary(file)) as Section
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw new CommandError(`${file} cannot be read as JSON; fix or remove it, then log in again`, {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { bareHomeIn } from '../support/home.ts'
 import { whyNoPython } from '../support/python.ts'
+import { answerJson, startRawServer } from '../support/raw-server.ts'
 import { bash, run, type Ran } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -55,6 +56,65 @@ test('what the file held already stays', async () => {
   await writeFile(configFile(), JSON.stringify(other))
   await login('--base-url', service.baseUrl)
   expect(JSON.parse(await readFile(configFile(), 'utf8'))).toMatchObject(other)
+})
+
+async function writeConfig(config: object): Promise<void> {
+  await mkdir(join(home.path, '.config', 'docmount'), { recursive: true })
+  await writeFile(configFile(), JSON.stringify(config), { mode: 0o600 })
+}
+const readConfig = async (): Promise<unknown> => JSON.parse(await readFile(configFile(), 'utf8'))
+
+test('a key that sees no project yet is the default key of its service, in place of an older one', async () => {
+  await using empty = await startRawServer((_, response) => answerJson(response, 200, []))
+  const baseUrl = `${empty.origin}/api`
+  await writeConfig({ base_url: `${baseUrl}/`, api_key_file: '~/older' })
+  expect((await login('--base-url', baseUrl)).stdout).toContain('it sees no project yet')
+  expect(await readConfig()).toEqual({ base_url: `${baseUrl}/`, api_key: service.apiKey })
+})
+
+test('a key that sees no project is never kept beside the URL of another service', async () => {
+  await using empty = await startRawServer((_, response) => answerJson(response, 200, []))
+  await login('--base-url', service.baseUrl)
+  const config = await readConfig()
+  await writeFile(keyFile, 'dm_key_of_the_other')
+  const { code, stdout, stderr } = await login('--base-url', `${empty.origin}/api`)
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/sees no project of .* already keeps a key or address .*DOCMOUNT_CONFIG/),
+  })
+  expect(await readConfig()).toEqual(config)
+  expect((await run(process.execPath, [cli, 'projects'], { env: environment() })).stdout).toContain('acme')
+  expect(JSON.stringify(empty.requests)).not.toContain(service.apiKey)
+})
+
+test.each([{ api_key: 'dm_elsewhere' }, { projects: { other: { api_key: 'dm_elsewhere' } } }])(
+  'a key that was kept without a URL gets none: %j',
+  async (kept) => {
+    await writeConfig(kept)
+    expect((await login('--base-url', service.baseUrl)).code).toBe(0)
+    expect(await readConfig()).toMatchObject({
+      ...kept,
+      projects: { acme: { base_url: service.baseUrl, api_key: service.apiKey } },
+    })
+    expect(await readConfig()).not.toHaveProperty('base_url')
+  },
+)
+
+test('a new key for the same projects replaces the default key, too, unless another project still has that', async () => {
+  await login('--base-url', service.baseUrl)
+  const newKey = async (): Promise<string> => {
+    const key = await service.service.createKey('acme')
+    await writeFile(keyFile, key)
+    await login('--base-url', service.baseUrl)
+    return key
+  }
+  const second = await newKey()
+  expect(await readConfig()).toMatchObject({ api_key: second, projects: { acme: { api_key: second } } })
+  const other = { base_url: service.baseUrl, api_key: second }
+  await writeConfig({ ...((await readConfig()) as object), projects: { acme: other, other } })
+  const third = await newKey()
+  expect(await readConfig()).toMatchObject({ api_key: second, projects: { acme: { api_key: third }, other } })
 })
 
 test('a key that is refused changes nothing and says where a new one is made', async () => {
