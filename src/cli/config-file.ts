@@ -41,7 +41,8 @@ type Section = Partial<Record<(typeof fieldNames)[number], string>> & { readonly
 
 /**
  * Returns the settings for a project: from the environment, else from the project's section of the config file, else from the
- * file's top level. Throws CommandError if the file cannot be read or is invalid.
+ * file's top level, whose key is for no other URL than the one there. Throws CommandError if the file cannot be read or is
+ * invalid.
  */
 export async function readConfiguration(
   project: string | undefined,
@@ -51,12 +52,21 @@ export async function readConfiguration(
   const { top, projects } = await readSections(file, env)
   const own = project === undefined ? emptySection : (projects[project] ?? emptySection)
   const drive = { ...top.drive, ...own.drive }
+  // A key is for the URL beside it.
+  const isOfTop =
+    own.base_url === undefined || top.base_url === undefined || isSameUrl(own.base_url, top.base_url)
   return {
     baseUrl: presentText(env['DOCMOUNT_BASE_URL']) ?? own.base_url ?? top.base_url,
-    key: keyFromEnvironment(env) ?? keyFromSection(own, env) ?? keyFromSection(top, env),
+    key:
+      keyFromEnvironment(env) ?? keyFromSection(own, env) ?? (isOfTop ? keyFromSection(top, env) : undefined),
     network: networkOf(drive),
     drive,
   }
+}
+
+/** True for URLs that differ at most in a slash at the end. */
+export function isSameUrl(one: string, other: string): boolean {
+  return one.replace(/\/+$/, '') === other.replace(/\/+$/, '')
 }
 
 /** For `docmount login`, before a project is known: proxy and CA file of a section with one of these URLs, else of the file. */
@@ -65,7 +75,9 @@ export async function readNetworkOf(
   env: Environment = process.env,
 ): Promise<NetworkSettings> {
   const { top, projects } = await readSections(configFilePath(env), env)
-  const found = Object.values(projects).find(({ base_url: url = '' }) => baseUrls.includes(url))
+  const found = Object.values(projects).find(({ base_url: url = '' }) =>
+    baseUrls.some((each) => isSameUrl(each, url)),
+  )
   return networkOf({ ...top.drive, ...found?.drive })
 }
 

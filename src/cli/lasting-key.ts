@@ -1,7 +1,7 @@
 // The API key of a drive, replaced by that of a later `docmount login` once the service refuses it.
 
 import type { KeySource } from '../api/types.ts'
-import { readConfigFile } from './config-file.ts'
+import { isSameUrl, readConfigFile } from './config-file.ts'
 
 /**
  * Returns a source that first yields the `given` key. The client reads again when the service refuses a key: then the source
@@ -19,7 +19,7 @@ export function lastingKey(
       if (key !== lastGiven) return (lastGiven = key)
       // With an unreadable file the refused key is returned again, so that the user sees the service's refusal.
       const config = await readConfigFile(project).catch(() => undefined)
-      if (config?.key === undefined || config.baseUrl?.replace(/\/+$/, '') !== baseUrl) return key
+      if (config?.key === undefined || !isSameUrl(config.baseUrl ?? '', baseUrl)) return key
       return readKey(config.key)
     },
   }

@@ -6,7 +6,7 @@ import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CommandError } from './command-error.ts'
 import { readOrdinary } from '../ordinary-file.ts'
-import { configFilePath } from './config-file.ts'
+import { configFilePath, isSameUrl } from './config-file.ts'
 
 export interface Login {
   readonly baseUrl: string
@@ -70,7 +70,7 @@ function isKeyOfNoUrl(section: Section): boolean {
 }
 
 function isUrlOf(section: Section, baseUrl: string): boolean {
-  return typeof section['base_url'] === 'string' && section['base_url'].replace(/\/+$/, '') === baseUrl
+  return typeof section['base_url'] === 'string' && isSameUrl(section['base_url'], baseUrl)
 }
 
 /** True where a key for this service is in the keyring. */

@@ -41,6 +41,13 @@ test("a project's own section comes before the top, the environment before both"
   expect(await read(config, env)).toMatchObject({ baseUrl: 'http://env/api', key: 'env' })
 })
 
+test('the key at the top goes to no other URL than the one beside it', async () => {
+  const own = { projects: { acme: { base_url: 'http://own/api' } } }
+  expect(await read({ base_url: 'http://top/api', api_key: 'top', ...own })).toMatchObject({ key: undefined })
+  expect(await read({ base_url: 'http://own/api/', api_key: 'top', ...own })).toMatchObject({ key: 'top' })
+  expect(await read({ api_key: 'top', ...own })).toMatchObject({ baseUrl: 'http://own/api', key: 'top' })
+})
+
 test('a key file is read anew each time, so that a rotated key is picked up', async () => {
   const keyFile = join(temporary.path, 'key')
   await writeFile(keyFile, 'first\n', { mode: 0o600 })
