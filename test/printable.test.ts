@@ -2,7 +2,21 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ApiError, ContentError, NetworkError } from '../src/api/errors.ts'
+import { leftLines } from '../src/cli/left-text.ts'
+import { pinLine } from '../src/cli/pin-text.ts'
+import { placeLine } from '../src/cli/place-text.ts'
+import { describeDrive, describeLeft } from '../src/cli/status-text.ts'
+import {
+  describeExceptLocalOnly,
+  describeLeftUnsent,
+  describeLocalOnly,
+  unsentLine,
+} from '../src/cli/unsent-text.ts'
+import type { LostContent } from '../src/content/spool/lost-and-found.ts'
+import type { MountStatus } from '../src/daemon/control-protocol.ts'
 import { humanLine, openLog } from '../src/daemon/log.ts'
+import type { PinStatus } from '../src/fs/pins/pin-status.ts'
+import type { Unsent } from '../src/fs/status.ts'
 import { printable, printableJson, printableLines } from '../src/printable.ts'
 import { cli } from './support/cli.ts'
 import { bareHomeIn } from './support/home.ts'
@@ -67,6 +81,42 @@ test('no line of a log does', () => {
   const shown = humanLine(line)
   expect(shown).not.toMatch(/[^\P{Cc}\n\t]/u)
   expect(shown).toContain(`saved ${clean}`)
+})
+
+test('no name makes a line of its own in a report: neither as a path, nor in the reason beside it', () => {
+  const [path, reason] = [`/${name}`, `waits for /${name}, which is refused`]
+  const file = { path, bytes: 1, why: `a backup of ${name}` }
+  const unsent = { path, action: 'delete', state: 'pending', lastError: reason } as Unsent
+  const pin = { path, state: 'partly', problem: reason } as unknown as PinStatus
+  const lost = { file: `/lost/${name}`, name, path: undefined, bytes: 1 } as LostContent
+  const left = {
+    unsent: [],
+    localOnly: [file],
+    lost: [lost],
+    damaged: [`/state/${name}`],
+    problem: undefined,
+  }
+  const shown = {
+    ...{ mountpoint: '/drive', unsent: [unsent], pins: [pin], scratch: [], localOnly: [file], damaged: [] },
+    refusedNames: [{ path, what: name }],
+    conflictCopies: [{ path, copy: path }],
+    ...{ lost: [lost], trouble: [reason], oddEntries: { leftOut: 0 } },
+  } as unknown as MountStatus
+  for (const [text, lines] of [
+    [unsentLine(unsent), 1],
+    [placeLine(path, { state: 'here', why: file.why, bytes: 1 }), 1],
+    [placeLine(path, { state: 'unsent', unsent }), 1],
+    [pinLine(pin), 1],
+    [leftLines(left).join('\n'), 3],
+    [describeLeft({ stateDir: '/state', drive: undefined, left }), 6],
+    [describeLocalOnly([file]), 2],
+    [describeExceptLocalOnly([file]), 2],
+    [describeLeftUnsent([unsent], '/state'), 2],
+    [describeDrive(shown), 14],
+  ] as const) {
+    expect(text.split('\n')).toHaveLength(lines)
+    expect(text).not.toMatch(/[^\P{Cc}\n]/u)
+  }
 })
 
 test.each(['get', 'rm', 'ls', 'unmount', 'wait', 'status', 'pin'])(

@@ -1,6 +1,7 @@
 // Messages about unsent changes and other leftovers of drives that are not mounted.
 
 import { join } from 'node:path'
+import type { LostContent } from '../content/spool/lost-and-found.ts'
 import type { DriveFile } from '../daemon/drive-file.ts'
 import type { LeftBehind, LeftFolder } from '../daemon/left-behind.ts'
 import { isUrl } from '../daemon/find-mount.ts'
@@ -28,17 +29,22 @@ export function leftSummary({ unsent, localOnly, lost, damaged, problem }: LeftB
 export function leftLines({ unsent, localOnly, lost, damaged }: LeftBehind): string[] {
   return [
     ...unsent.map(leftLine),
-    ...localOnly.map(
-      ({ path, bytes, why }) =>
-        `${printable(path)}  on this machine only  ${formatBytes(bytes)}  ${printable(why)}`,
+    ...localOnly.map(({ path, bytes, why }) =>
+      printable(`${path}  on this machine only  ${formatBytes(bytes)}  ${why}`),
     ),
-    // Content without a path was being written when the daemon ended, and was never closed.
-    ...lost.map(
-      ({ file, path, name, bytes }) =>
-        `${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,
-    ),
-    ...damaged.map((file) => `damaged, set aside: ${file}`),
+    ...lost.map(lostLine),
+    ...damaged.map(setAsideLine),
   ]
+}
+
+/** Returns a line about content that belongs to no document. One without a path was being written when the daemon ended. */
+export function lostLine({ file, path, name, bytes }: LostContent): string {
+  return printable(`${path ?? `${name} (never closed)`}  lost+found  ${formatBytes(bytes)}  ${file}`)
+}
+
+/** Returns a line about a damaged file of the state folder. */
+export function setAsideLine(file: string): string {
+  return printable(`damaged, set aside: ${file}`)
 }
 
 /** Returns the command that mounts or serves the drive again with the same state folder. */

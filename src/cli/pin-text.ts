@@ -6,8 +6,8 @@ import { printable } from '../printable.ts'
 
 /** Returns `/reports  pinned, 12 of 14 documents here (3.1 MiB of 3.4 MiB): the service is away` */
 export function pinLine(pin: PinStatus): string {
-  const why = pin.problem === undefined ? '' : `: ${printable(pin.problem)}`
-  return `${printable(pin.path)}  pinned, ${pinProgress(pin)}${why}`
+  const why = pin.problem === undefined ? '' : `: ${pin.problem}`
+  return printable(`${pin.path}  pinned, ${pinProgress(pin)}${why}`)
 }
 
 /** Returns `all 14 documents here (3.4 MiB)` */

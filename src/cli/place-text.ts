@@ -8,7 +8,7 @@ import { sentOf } from './unsent-text.ts'
 
 /** Returns a line like `/a.pdf  with the service since 2026-11-22 12:00:03 (1.2 MiB)`. */
 export function placeLine(path: string, place: Place): string {
-  return `${printable(path)}  ${stateText(place)}`
+  return printable(`${path}  ${stateText(place)}`)
 }
 
 function stateText(place: Place): string {

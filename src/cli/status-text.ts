@@ -5,7 +5,7 @@ import type { LeftFolder } from '../daemon/left-behind.ts'
 import type { Unsent, UnsentState } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
 import { firstTen } from './first-ten.ts'
-import { leftLines, leftSummary, resumeAdvice } from './left-text.ts'
+import { leftLines, leftSummary, lostLine, resumeAdvice, setAsideLine } from './left-text.ts'
 import { localTime } from './local-time.ts'
 import { printable } from '../printable.ts'
 import { pinLine } from './pin-text.ts'
@@ -85,8 +85,8 @@ function counted(count: number, one: string, many: string, rest: string): string
 /** Lists lasting local files first, then scratch files, which become documents or are deleted by their program. */
 function localLines({ localOnly, scratch }: MountStatus): string[] {
   const lasting = new Set(localOnly.map(({ path }) => path))
-  return [...localOnly, ...scratch.filter(({ path }) => !lasting.has(path))].map(
-    ({ path, bytes, why }) => `${printable(path)}  on this machine only (${formatBytes(bytes)}): ${why}`,
+  return [...localOnly, ...scratch.filter(({ path }) => !lasting.has(path))].map(({ path, bytes, why }) =>
+    printable(`${path}  on this machine only (${formatBytes(bytes)}): ${why}`),
   )
 }
 
@@ -95,7 +95,7 @@ function refusedLines({ refusedNames }: MountStatus): string[] {
   if (refusedNames.length === 0) return []
   const lines = refusedNames
     .toReversed()
-    .map(({ path, what }) => `${printable(path)}  refused: the service takes no ${what}`)
+    .map(({ path, what }) => printable(`${path}  refused: the service takes no ${what}`))
   return [
     ...firstTen(lines),
     'refused files are not on the drive: save them in another format, or mount with --unsupported-as MIMETYPE',
@@ -105,22 +105,17 @@ function refusedLines({ refusedNames }: MountStatus): string[] {
 
 function conflictLines({ conflictCopies }: MountStatus): string[] {
   if (conflictCopies.length === 0) return []
-  const lines = conflictCopies.map(
-    ({ path, copy }) => `${printable(path)}  conflict: another version is kept as ${printable(copy)}`,
+  const lines = conflictCopies.map(({ path, copy }) =>
+    printable(`${path}  conflict: another version is kept as ${copy}`),
   )
   return [...firstTen(lines), 'docmount resolve PATH --keep mine|theirs|both ends a conflict']
 }
 
 /** Lists lost content, and damaged files that were set aside; `trouble` has a sentence for each damaged or missing file. */
 function lostLines({ lost, damaged, trouble, mountpoint }: MountStatus): string[] {
-  const lines = firstTen(
-    lost.map(
-      ({ file, path, name, bytes }) =>
-        `${printable(path ?? `${name} (never closed)`)}  lost+found  ${formatBytes(bytes)}  ${file}`,
-    ),
-  )
+  const lines = firstTen(lost.map(lostLine))
   if (lines.length > 0) lines.push(`docmount recover --lost ${mountpoint} FOLDER takes it out`)
-  return [...lines, ...trouble, ...damaged.map((file) => `damaged, set aside: ${file}`)]
+  return [...lines, ...trouble.map(printable), ...damaged.map(setAsideLine)]
 }
 
 /** Returns the lines about a drive that is not mounted but left something unsent. */

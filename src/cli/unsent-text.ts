@@ -13,7 +13,7 @@ export function unsentLine(unsent: Unsent): string {
   if (nextAttemptAt !== undefined) reasons.push(`next try ${clock(nextAttemptAt)}`)
   const size = state === 'sending' && bytes > 0 ? [sentOf(unsent)] : bytes > 0 ? [formatBytes(bytes)] : []
   const why = reasons.length > 0 ? [`(${reasons.join('; ')})`] : []
-  return [printable(path), action, state === 'unkept' ? 'not safe' : state, ...size, ...why].join('  ')
+  return printable([path, action, state === 'unkept' ? 'not safe' : state, ...size, ...why].join('  '))
 }
 
 /** As `unsentLine`, for a drive that has ended: its changes are not being sent or retried. */
@@ -77,19 +77,21 @@ export function describeLeftUnsent(unsent: readonly Unsent[], stateDir: string |
 /** Message about temporary files that an unmounted drive leaves on this machine. */
 export function describeLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file is' : `${files.length} temporary files are`
-  const lines = firstTen(
-    files.map(({ path, bytes, why }) => `${printable(path)}  ${formatBytes(bytes)}  ${printable(why)}`),
-  )
-  return [`${count} on this machine only, and kept for the next mount:`, ...lines].join('\n  ')
+  return [
+    `${count} on this machine only, and kept for the next mount:`,
+    ...firstTen(files.map(localLine)),
+  ].join('\n  ')
 }
 
 /** Message of `docmount wait` if only temporary files are left, which are never sent. */
 export function describeExceptLocalOnly(files: readonly LocalFile[]): string {
   const count = files.length === 1 ? '1 temporary file' : `${files.length} temporary files`
-  const lines = firstTen(
-    files.map(({ path, bytes, why }) => `${printable(path)}  ${formatBytes(bytes)}  ${why}`),
-  )
-  return [`everything is sent, except ${count} on this machine only:`, ...lines].join('\n  ')
+  const head = `everything is sent, except ${count} on this machine only:`
+  return [head, ...firstTen(files.map(localLine))].join('\n  ')
+}
+
+function localLine({ path, bytes, why }: LocalFile): string {
+  return printable(`${path}  ${formatBytes(bytes)}  ${why}`)
 }
 
 function listed(unsent: readonly Unsent[], noun: string, words: string): string[] {

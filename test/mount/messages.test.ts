@@ -77,6 +77,18 @@ describe.skipIf(whyNoFuse() !== undefined)('a message', () => {
     )
   })
 
+  test('keeps a name with a line break on its line, also in the reason', async () => {
+    const drive = await desk.mount('drive')
+    await desk.save(join(drive, 'f\ndocmount.txt'), 'new')
+    await desk.save(join(drive, 'f\ndocmount.txt~'), 'old')
+    const line = '/f?docmount.txt~  3 bytes  a backup of f?docmount.txt\n'
+    expect((await desk.docmount('wait', drive)).stderr).toBe(
+      `docmount: everything is sent, except 1 temporary file on this machine only:\n  ${line}`,
+    )
+    expect((await desk.docmount('status', drive)).stdout).toContain(': a backup of f?docmount.txt\n')
+    expect((await desk.docmount('unmount', drive)).stderr).toContain(line)
+  })
+
   test('of put, for a name that is taken, has one advice', async () => {
     await desk.testService.other.put('/a.txt', 'a')
     const file = join(desk.home, 'a.txt')
