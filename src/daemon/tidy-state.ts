@@ -1,4 +1,5 @@
-// Removes an empty state folder after a mount has failed or ended. A folder chosen by `--state-dir` stays.
+// Removes an empty state folder after a mount has failed or ended. A folder chosen by `--state-dir` stays; only its pointer goes:
+// the file in the default folder by which later commands find it.
 
 import { rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
@@ -12,7 +13,10 @@ import { xdgFolder } from './xdg.ts'
 export async function tidyState(plan: MountPlan): Promise<void> {
   const { stateDir, logFile } = plan
   const pointer = pointerOf(plan)
-  if (pointer !== undefined && isEmpty(await readLeftBehind(stateDir))) await rm(pointer, { force: true })
+  if (pointer !== undefined && isEmpty(await readLeftBehind(stateDir))) {
+    // A pointer that cannot be removed leads to an empty folder, which commands do not list.
+    await rm(pointer, { force: true }).catch(() => undefined)
+  }
   if (dirname(stateDir) !== xdgFolder('state')) return
   const { removeEmptyState } = await stateReaders()
   const log = basename(logFile)

@@ -54,6 +54,15 @@ describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
     await waitUntil('the daemon to end', async () => !(await exists(`/proc/${pid}`)))
   })
 
+  test('with a state folder elsewhere leaves no record, even if the file that leads there cannot be removed', async () => {
+    const { id } = await mountDrive('--state-dir', join(desk.home, 'elsewhere'))
+    const pointer = join(desk.home, '.local/state/docmount', `${id}.drive.json`)
+    await rm(pointer)
+    await mkdir(pointer)
+    expect(await desk.docmount('unmount', drive)).toMatchObject({ code: 0, stderr: '' })
+    await waitUntil('the record to go', async () => (await desk.records()).length === 0)
+  })
+
   test('at the default place makes its folder, and takes it back when the start fails', async () => {
     desk.env = { ...desk.env, HOME: join(desk.home, 'home') }
     await mkdir(join(desk.home, 'home'))
