@@ -1,6 +1,6 @@
 // Redirects of downloads: a service may keep its contents in an object store, and redirect its presigned URL to one of the
 // store's, valid for a minute. Each request carries only the headers of a download, never the key; a redirect from https to
-// http is refused; and no message quotes a URL.
+// http is refused; and no message quotes more of a URL than its origin, because path and query may hold a signature.
 
 import { drain } from './answer-body.ts'
 import { NetworkError } from './errors.ts'
@@ -25,8 +25,8 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const expiredStatuses: ReadonlySet<number> = new Set([401, 403])
 
 /**
- * Requests `link` with `ask`, follows its redirects, and returns the last response. Its ETag is that of the first redirect, if
- * there was one: it stays the same whichever store sends the bytes. A 401 or 403 after a redirect is retried once from `link`,
+ * Requests `link` with `ask`, follows its redirects, and returns the last response. The ETag of `link` itself, if its redirect has
+ * one, stands for that of the last response: it stays the same whichever store sends the bytes. A 401 or 403 after a redirect is retried once from `link`,
  * for a fresh redirect. Throws NetworkError "protocol" for a redirect that cannot be followed, and errors of `ask`.
  */
 export async function follow(
@@ -53,7 +53,7 @@ async function followOnce(
     const location = answer.header('location')
     if (!redirectStatuses.has(answer.status) || location === undefined)
       return { answer: etag === undefined ? answer : withTag(answer, etag), secrets }
-    etag ??= answer.header('etag')
+    if (hop === 0) etag = answer.header('etag')
     await drain(answer)
     place = nextUrl(call, place, location)
     secrets.push(location, place.target)

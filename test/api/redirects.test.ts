@@ -48,6 +48,18 @@ describe('a download that is sent on', () => {
     await collect(download.chunks)
   })
 
+  test('by a link without a tag has that of the store, not that of a place on the way', async () => {
+    await using store = await startRawServer(answerRange)
+    await using middle = await sentOnTo(() => `${store.origin}/object`)
+    await using server = await startRawServer((_, response) => {
+      response.writeHead(307, { location: `${middle.origin}/middle` }).end()
+    })
+    await using client = clientOf(server)
+    const download = await client.files('acme').download(`${server.origin}/1`, '/a', range)
+    expect(download).toMatchObject({ etag: '"store-2"' })
+    await collect(download.chunks)
+  })
+
   test('to a link whose minute has passed asks the service again', async () => {
     await using store = await startRawServer((request, response) => {
       if (request.url === '/object?turn=1') response.writeHead(403).end('<Code>AccessDenied</Code>')
