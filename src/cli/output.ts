@@ -37,16 +37,16 @@ export async function withJsonAnswer<T>({ json }: JsonOption, work: () => Promis
   }
 }
 
-/** Prints rows in columns, numbers aligned right. Prints nothing, not even the header, if there are no rows. */
+/** Prints rows in columns; those with a number in them are aligned right. Prints nothing, not even the header, if there are no rows. */
 export function printTable(header: readonly string[], rows: readonly (readonly Cell[])[]): void {
-  const [first] = rows
-  if (first === undefined) return
+  if (rows.length === 0) return
   const lines = [header, ...rows].map((row) => row.map(cellText))
+  const isNumeric = header.map((_, column) => rows.some((row) => typeof row[column] === 'number'))
   const widths = header.map((_, column) => widest(lines.map((line) => line[column] ?? '')))
   for (const line of lines) {
     const cells = line.map((text, column) => {
       const padding = ' '.repeat((widths[column] ?? 0) - widthOf(text))
-      return typeof first[column] === 'number' ? padding + text : text + padding
+      return isNumeric[column] === true ? padding + text : text + padding
     })
     console.log(cells.join('  ').trimEnd())
   }

@@ -42,6 +42,23 @@ async function localFile(name: string, content: string | Uint8Array): Promise<st
 }
 
 describe('projects and ls', () => {
+  test('align sizes right, also below a folder, which has none', async () => {
+    for (const [path, content] of [
+      ['folder/a.csv', 'a'],
+      ['x.csv', 'four'],
+      ['y.csv', 'eleven byte'],
+    ] as const)
+      await docmount('put', project, await localFile('a.csv', content), `/sizes/${path}`)
+    const { stdout } = await docmount('ls', project, '/sizes', '--long')
+    expect(stdout.split('\n').map((line) => line.slice(0, 6))).toEqual([
+      'SIZE  ',
+      '   -  ',
+      '   4  ',
+      '  11  ',
+      '',
+    ])
+  })
+
   test('show what is there, for people and for scripts', async () => {
     await docmount('put', project, await localFile('b.csv', 'x\n1\n'), '/ls/b.csv')
     await docmount('put', project, await localFile('a.txt', 'text'), '/ls/deep/a.txt')
