@@ -90,6 +90,18 @@ print(call('getxattr', at.encode(), b'user.docmount.state', room, 3))
     expect(
       await python(`print(attempt(os.removexattr, at, 'user.docmount.offline'))`, join(folder, 'a.txt')),
     ).toEqual(['EBUSY'])
+    const flagged = `
+for name in ('offline', 'state', 'problem', 'other'):
+    for flag in (os.XATTR_CREATE, os.XATTR_REPLACE):
+        print(name, attempt(os.setxattr, at, 'user.docmount.' + name, b'0', flag))
+print(attempt(os.setxattr, at, 'user.x', b'0', os.XATTR_REPLACE))
+`
+    expect(await python(flagged, folder)).toEqual([
+      ...['offline EEXIST', 'offline None', 'state EEXIST', 'state EPERM'],
+      ...['problem EPERM', 'problem ENODATA', 'other EPERM', 'other ENODATA', 'ENOTSUP'],
+    ])
+    expect((await attributes(folder))[2]).toBe("offline b'0'")
+    expect(await set('1')).toEqual(['None'])
     expect(await set('0')).toEqual(['None'])
     expect((await attributes(folder))[2]).toBe("offline b'0'")
     expect((await desk.docmount('pins', drive, '--json')).stdout.trim()).toBe('[]')

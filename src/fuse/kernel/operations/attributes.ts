@@ -3,6 +3,7 @@
 
 import { constants } from 'node:os'
 import type { ExtendedAttributes } from '../../driver.ts'
+import { ErrnoError } from '../../../errno-error.ts'
 import { errnoNumber } from '../../errno-number.ts'
 import { setU32 } from '../fields.ts'
 import { opcode } from '../protocol-opcodes.ts'
@@ -12,6 +13,10 @@ import { answerEmpty, operation, readOnly, type Operation } from './operation.ts
 
 /** Start of the name in SETXATTR: the structure ends before this field, unless the driver asked for the longer one in INIT. */
 const setxattrName = setxattrIn.setxattrFlags
+
+/** Flags of setxattr(2). */
+const xattrCreate = 1
+const xattrReplace = 2
 
 export function attributeOperations(attributes: ExtendedAttributes): ReadonlyMap<number, Operation> {
   const change = (request: Request, name: string, value: string | undefined): Promise<void> =>
@@ -23,7 +28,9 @@ export function attributeOperations(attributes: ExtendedAttributes): ReadonlyMap
       operation({
         call(_operations, request) {
           const value = request.data(request.nameAfter(setxattrName), request.u32(setxattrIn.size))
-          return change(request, request.knownName(setxattrName), Buffer.from(value).toString())
+          const name = request.knownName(setxattrName)
+          checkFlags(request.u32(setxattrIn.flags), attributes.attribute(request.nodeid, name))
+          return change(request, name, Buffer.from(value).toString())
         },
         answer: answerEmpty,
       }),
@@ -36,6 +43,14 @@ export function attributeOperations(attributes: ExtendedAttributes): ReadonlyMap
       }),
     ],
   ])
+}
+
+/** Throws EEXIST or ENODATA: XATTR_CREATE only makes an attribute, XATTR_REPLACE only changes one. */
+function checkFlags(flags: number, found: ReturnType<ExtendedAttributes['attribute']>): void {
+  if ((flags & xattrCreate) !== 0 && 'value' in found)
+    throw new ErrnoError('EEXIST', 'it has this attribute already')
+  if ((flags & xattrReplace) !== 0 && 'errno' in found && found.errno === 'ENODATA')
+    throw new ErrnoError('ENODATA', 'it does not have this attribute')
 }
 
 function getxattr(attributes: ExtendedAttributes): Operation {
