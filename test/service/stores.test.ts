@@ -1,5 +1,6 @@
 // The parts below the routes that several requests share at once.
 
+import { readdirSync, symlinkSync, unlinkSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -144,6 +145,32 @@ describe('a group commit', () => {
     await writer.run('createFile', fileAt('/later'))
     await writer.close()
     other.close()
+  })
+
+  test('does nothing of which its caller was told that it failed, as the thread had ended', async () => {
+    // The thread ends where it cannot even ask for the size of its reserve.
+    const reserveFile = join(folder, 'of-itself')
+    symlinkSync('of-itself', reserveFile)
+    const writer = new Writer({ file: join(folder, 'service.db'), reserveFile })
+    const threads = (): string[] => readdirSync('/proc/self/task')
+    const asked = await new Promise<Promise<unknown>[]>((resolve) => {
+      // From a timer: the end of the thread is heard before the second request is sent, at the end of this turn.
+      setTimeout(() => {
+        const before = threads()
+        const first = writer.run('createFile', fileAt('/first'))
+        const started = threads().filter((thread) => !before.includes(thread))
+        const second = writer.run('createFile', fileAt('/second'))
+        while (started.some((thread) => threads().includes(thread)));
+        // The next thread would go on.
+        first.catch(() => unlinkSync(reserveFile))
+        resolve([first, second])
+      })
+    })
+    for (const outcome of await Promise.allSettled(asked))
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'the writer has ended' } })
+    await writer.run('createFile', fileAt('/third'))
+    await writer.close()
+    expect(await listSmall(store, '', 10)).toEqual(['/third'])
   })
 
   test('waits for a transaction of several statements, which is undone as a whole', async () => {

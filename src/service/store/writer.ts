@@ -15,6 +15,7 @@ interface Waiting {
 
 type Unnumbered<Request> = Request extends WriterRequest ? Omit<Request, 'id'> : never
 
+/** Longest time that another program may hold the lock of the database before waiting requests are refused. */
 const waitLimitMs = 30_000
 
 export class Writer {
@@ -28,7 +29,7 @@ export class Writer {
   #otherChangeCount = 0
   #isClosed = false
 
-  /** `data.file` is the database; `data.reserveFile` reserves space on its disk (`reserve.ts`). */
+  /** `file`: the database; `reserveFile`: reserves space on its disk (`reserve.ts`); `inPlace`: files to check before each write. */
   constructor(data: Omit<WriterData, 'waitLimitMs' | 'inPlace'> & Partial<WriterData>) {
     this.#data = { waitLimitMs, inPlace: [], ...data }
   }
@@ -46,7 +47,7 @@ export class Writer {
     }
   }
 
-  /** Count of finished statements and transactions, `run` excepted. */
+  /** Grows with each change of keys, projects or tables, so that caches of them ask again. `run` changes only nodes and contents. */
   get otherChangeCount(): number {
     return this.#otherChangeCount
   }
@@ -108,6 +109,7 @@ export class Writer {
     worker.on('error', (error) => (cause = error))
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined
+      this.#outbox = []
       for (const { reject } of this.#waiting.values()) reject(new Error('the writer has ended', { cause }))
       this.#waiting.clear()
     })
