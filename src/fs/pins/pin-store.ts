@@ -20,6 +20,7 @@ export class PinStore {
   readonly #disk: Disk
   #paths: ReadonlySet<string>
 
+  /** Throws if the file cannot be read, and leaves it as it is. A damaged file is set aside. */
   constructor(stateDir: string, log: Log, world: World) {
     this.#file = join(stateDir, pinFile)
     this.#disk = world.disk
@@ -68,11 +69,10 @@ export class PinStore {
    * changed.
    */
   move(from: string, to: string): boolean {
-    const moved = [...this.#paths].map((path) =>
-      isAtOrUnder(path, from) ? to + path.slice(from.length) : path,
-    )
-    if (moved.every((path) => this.#paths.has(path))) return false
-    this.#change(new Set(moved))
+    const moved = [...this.#paths].filter((path) => isAtOrUnder(path, from))
+    if (moved.length === 0) return false
+    const others = [...this.#paths].filter((path) => !isAtOrUnder(path, from))
+    this.#change(new Set([...others, ...moved.map((path) => to + path.slice(from.length))]))
     return true
   }
 
@@ -89,7 +89,11 @@ export class PinStore {
     try {
       return parse(this.#disk.readFileSync(this.#file, 'utf8'))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingYet(chance)
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return nothingYet(chance)
+      // An error of the system tells nothing of the content, which may be whole.
+      if (code !== undefined)
+        throw new ErrnoError(code, `${this.#file} cannot be read (${code})`, { cause: error })
       const file = `${this.#file}.damaged-${new Date(clock.wall()).toISOString().replaceAll(':', '.')}`
       log.error(
         { file, error: String(error) },

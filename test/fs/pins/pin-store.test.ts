@@ -1,7 +1,7 @@
 // Pins, as they are written down.
 
 import { realWorld } from '../../../src/world/world.ts'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { PinStore } from '../../../src/fs/pins/pin-store.ts'
@@ -46,6 +46,31 @@ test('a rename moves what is pinned at and under it, and nothing beside it', () 
   expect(store.move('/a', '/z')).toBe(true)
   expect(open().list()).toEqual(['/ab', '/z', '/z/b'])
 })
+
+test('a rename over what is pinned, too, leaves one pin', () => {
+  const store = open()
+  for (const path of ['/a', '/a/c', '/b', '/b/c']) store.add(path)
+  expect(store.move('/a', '/b')).toBe(true)
+  expect(open().list()).toEqual(['/b', '/b/c'])
+  expect(store.move('/a', '/b')).toBe(false)
+})
+
+test.each(['EIO', 'EACCES', 'EMFILE'])(
+  'a file that cannot be read (%s) stays, and is read another time',
+  (code) => {
+    const store = open()
+    store.add('/a')
+    const world = realWorld()
+    const readFileSync = (): string => {
+      throw Object.assign(new Error(code), { code })
+    }
+    const refusing = { ...world, disk: { ...world.disk, readFileSync } }
+    expect(() => new PinStore(temporary.path, silentLog, refusing)).toThrow(code)
+    expect(open()).toMatchObject({ id: store.id })
+    expect(open().list()).toEqual(['/a'])
+    expect(readdirSync(temporary.path)).toEqual(['pins.json'])
+  },
+)
 
 test('what cannot be written down is not pinned', () => {
   const store = open()
