@@ -38,7 +38,7 @@ export async function writeDriveFile(plan: MountPlan): Promise<void> {
 
 /**
  * Throws a DaemonError if the folder belongs to another project: its unsent changes would be sent to this one. Another base
- * URL is allowed: a service may move, and its unsent changes are to follow.
+ * URL is allowed: a service may move, and its unsent changes are to follow. Throws the system's errors, too.
  */
 export async function checkOwner({ project, stateDir }: MountPlan): Promise<void> {
   const drive = await readDriveFile(join(stateDir, driveFileName))
@@ -60,17 +60,18 @@ export async function findStateFolders(): Promise<readonly StateFolder[]> {
   const folder = xdgFolder('state')
   const names = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const found = new Map<string, StateFolder>()
+  const read = (file: string): Promise<DriveFile | undefined> => readDriveFile(file).catch(() => undefined)
   for (const entry of names) {
     const path = join(folder, entry.name)
     // `run` is the runtime folder of a user without XDG_RUNTIME_DIR.
     if (entry.isDirectory() && entry.name !== 'run') {
-      found.set(path, { stateDir: path, drive: await readDriveFile(join(path, driveFileName)) })
+      found.set(path, { stateDir: path, drive: await read(join(path, driveFileName)) })
     } else if (entry.name.endsWith(`.${driveFileName}`)) {
-      const drive = await readDriveFile(path)
+      const drive = await read(path)
       if (drive === undefined) continue
       const { stateDir } = drive
       // The folder's own file is newer: it may have been used with another address or mountpoint since.
-      found.set(stateDir, { stateDir, drive: (await readDriveFile(join(stateDir, driveFileName))) ?? drive })
+      found.set(stateDir, { stateDir, drive: (await read(join(stateDir, driveFileName))) ?? drive })
     }
   }
   return [...found.values()]
@@ -87,7 +88,8 @@ async function readDriveFile(file: string): Promise<DriveFile | undefined> {
     const { project, baseUrl, mountpoint, stateDir, runtimeDir } = value ?? {}
     const fields = [project, baseUrl, mountpoint, stateDir, runtimeDir]
     return fields.every((field) => typeof field === 'string') ? (value as DriveFile) : undefined
-  } catch {
+  } catch (error) {
+    if (((error as NodeJS.ErrnoException).code ?? 'ENOENT') !== 'ENOENT') throw error
     return undefined
   }
 }

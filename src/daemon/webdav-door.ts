@@ -133,8 +133,11 @@ function asMounted(server: WebdavServer): Mounted {
 }
 
 /** Resolves with the password in the file, created once: desktops store it. Hexadecimal: a leading `-` looks like an option. */
-async function passwordIn(file: string): Promise<string> {
-  const known = await readFile(file, 'utf8').catch(() => '')
+export async function passwordIn(file: string): Promise<string> {
+  const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
   if (known.trim() !== '') return known.trim()
   const password = randomBytes(15).toString('hex')
   await writeFile(file, `${password}\n`, { mode: 0o600 })
