@@ -53,24 +53,19 @@ export class RefusedNames {
 
   /** Returns the refusals, oldest first, and forgets those whose path is stored by now (`isStored`). */
   list(isStored: (path: string) => boolean): RefusedName[] {
-    const since = this.#options.clock.wall() - rememberedMs
-    for (const [path, { at }] of this.#names) if (at < since || isStored(path)) this.#names.delete(path)
-    return [...this.#names].map(([path, { what, count, at }]) => ({
-      path,
-      what,
-      count,
-      at: new Date(at).toISOString(),
-    }))
+    for (const path of this.#remembered().keys()) if (isStored(path)) this.#names.delete(path)
+    const isoTime = (at: number): string => new Date(at).toISOString()
+    return Array.from(this.#names, ([path, refusal]) => ({ path, ...refusal, at: isoTime(refusal.at) }))
   }
 
   /** Returns the kind of content that was refused at this path; undefined if none was. */
   at(path: string): string | undefined {
-    return this.#names.get(path)?.what
+    return this.#remembered().get(path)?.what
   }
 
   /** Forgets the refusals at or under this path, since a person has read of them. Returns how many. */
   dismiss(path: string): number {
-    const read = [...this.#names.keys()].filter((each) => isAtOrUnder(each, path))
+    const read = [...this.#remembered().keys()].filter((each) => isAtOrUnder(each, path))
     for (const each of read) this.#names.delete(each)
     return read.length
   }
@@ -79,8 +74,15 @@ export class RefusedNames {
     this.#log.close()
   }
 
+  /** The refusals, without those that are too old. */
+  #remembered() {
+    const since = this.#options.clock.wall() - rememberedMs
+    for (const [path, { at }] of this.#names) if (at < since) this.#names.delete(path)
+    return this.#names
+  }
+
   #remember(path: string, what: string): void {
-    const count = (this.#names.get(path)?.count ?? 0) + 1
+    const count = (this.#remembered().get(path)?.count ?? 0) + 1
     this.#names.delete(path)
     this.#names.set(path, { what, count, at: this.#options.clock.wall() })
     const [oldest] = this.#names.keys()

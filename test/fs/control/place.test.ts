@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest'
 import { ErrnoError } from '../../../src/errno-error.ts'
 import { placeOf } from '../../../src/fs/control/place.ts'
+import { realWorld } from '../../../src/world/world.ts'
 import { openParts } from '../../support/open-parts.ts'
 
 it('is in the service, a folder, or nothing', async () => {
@@ -60,4 +61,22 @@ it('is unknown where the service cannot be asked, and what is unsent there is kn
   expect(await placeOf(parts.sb, '/d/given.txt')).toMatchObject({ state: 'unknown' })
   parts.sb.queue.submit({ kind: 'delete', path: '/d/given.txt' })
   expect(await placeOf(parts.sb, '/d/given.txt')).toMatchObject({ state: 'unsent' })
+})
+
+it('is refused for a day, and then nothing as before', async () => {
+  const world = realWorld()
+  let laterMs = 0
+  const clock = { ...world.clock, wall: () => Date.now() + laterMs }
+  await using parts = await openParts({}, { world: { ...world, clock } })
+  const save = (): Promise<unknown> => parts.calls.open('/a.docx', 'wx+').catch(() => {})
+  await save()
+  expect(await placeOf(parts.sb, '/a.docx')).toMatchObject({ state: 'refused' })
+  laterMs = 25 * 3_600_000
+  expect(await placeOf(parts.sb, '/a.docx')).toEqual({ state: 'absent' })
+  expect(parts.operations.dismissNames('/')).toBe(0)
+  await save()
+  laterMs *= 2
+  await save()
+  expect(parts.notices).toHaveLength(3)
+  expect(parts.operations.status().refusedNames).toMatchObject([{ path: '/a.docx', count: 1 }])
 })
