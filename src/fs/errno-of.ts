@@ -13,6 +13,7 @@ export function errnoOf(error: unknown): string {
   if (error instanceof NetworkError) return errnoOfNetwork(error)
   if (error instanceof Error) {
     if (error.name === 'AbortError') return 'EINTR'
+    if (error.name === 'TimeoutError') return 'ETIMEDOUT'
     // Node's own system errors (ENOSPC from the spool) carry their name already.
     const code = (error as NodeJS.ErrnoException).code
     if (code === 'SQLITE_FULL') return 'ENOSPC'

@@ -25,6 +25,7 @@ const table: [string, unknown, string][] = [
   ['a deadline', new NetworkError(call, 'deadline', 'late'), 'ETIMEDOUT'],
   ['a path no request may hold', new InputError('..'), 'EINVAL'],
   ['an abort', new DOMException('stop', 'AbortError'), 'EINTR'],
+  ['a limit of time', new DOMException('late', 'TimeoutError'), 'ETIMEDOUT'],
   ["Node's own", Object.assign(new Error('full'), { code: 'ENOSPC' }), 'ENOSPC'],
   ["Node's codes that are no errno", Object.assign(new Error('x'), { code: 'ERR_INVALID_ARG_TYPE' }), 'EIO'],
   ['anything else', 'a string', 'EIO'],

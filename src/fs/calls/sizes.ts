@@ -99,10 +99,10 @@ export class Sizes {
     const path = node.storedPath
     if (path === undefined) return
     const askedAt = clock.steady()
-    const leftMs = Math.max(0, untilMs - clock.monotonic())
+    const leftMs = (): number => Math.max(0, untilMs - clock.monotonic())
     let found: RemoteFile | FolderListing
     try {
-      found = await files.get(path, { deadlineMs: leftMs })
+      found = await files.get(path, { deadlineMs: leftMs() })
     } catch (refusal) {
       if (mayMeanMissing(refusal) && (await this.#hasMoved(node, path, untilMs)))
         return this.#ask(node, untilMs)
@@ -117,7 +117,7 @@ export class Sizes {
     const { version } = node
     if (version === undefined || (version.size !== undefined && found.modifiedAt !== undefined)) return
     if (found.size !== undefined) return
-    const size = await remote.learnSize(node, abortAfter(clock, deadlineMs)).catch((error: unknown) => {
+    const size = await remote.learnSize(node, abortAfter(clock, leftMs())).catch((error: unknown) => {
       // The service does not tell the size: a program that reads the document gets this error.
       if (error instanceof ErrnoError && error.code === 'EIO') return undefined
       throw error

@@ -1,6 +1,9 @@
 // Documents whose listing does not tell their size are asked themselves, and may be gone by then.
 
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createClock, type Clock } from '../../../src/world/clock.ts'
+import { realWorld } from '../../../src/world/world.ts'
+import { openParts } from '../../support/open-parts.ts'
 import { useRestartedFileSystem } from '../../support/restarted-file-system.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
@@ -125,4 +128,44 @@ it('one that cannot be asked for now is renamed over all the same', async () => 
   await drive.calls.rename('/d/.goutputstream-1', '/d/a.txt')
   await drive.fileSystem.drain({ timeoutMs: 20_000 })
   expect((await inService())['a.txt']).toBe('ours')
+})
+
+/** A clock that can be set forward: what is due by then is due at once. */
+function settableClock(): Clock & { forward(ms: number): void } {
+  const real = createClock()
+  let forwardMs = 0
+  const monotonic = (): number => real.monotonic() + forwardMs
+  const waiting = new Set<{ dueAt: number; run: () => void }>()
+  return {
+    ...createClock(Date.now, monotonic),
+    setTimeout(run, ms) {
+      const one = { dueAt: monotonic() + ms, run }
+      waiting.add(one)
+      return real.setTimeout(() => waiting.delete(one) && run(), ms)
+    },
+    forward(ms) {
+      forwardMs += ms
+      for (const one of waiting) if (one.dueAt <= monotonic() && waiting.delete(one)) one.run()
+    },
+  }
+}
+
+it('one whose size only its content tells is not asked for beyond the time of one look', async () => {
+  const clock = settableClock()
+  await using parts = await openParts({ '/d/a.txt': 'a' }, { world: { ...realWorld(), clock } })
+  const { faults, calls } = parts.service.service
+  const asked = (endpoint: string): Promise<unknown> =>
+    waitUntil(`it to be asked (${endpoint})`, () =>
+      calls.some((call) => call.endpoint === endpoint && call.status === undefined),
+    )
+  faults.inject({ kind: 'omit-fields', fields: ['size'] })
+  await parts.calls.readdir('/d')
+  faults.inject({ kind: 'latency', ms: 1_000 }, { path: '/d/a.txt' })
+  const size = parts.calls.stat('/d/a.txt')
+  const outcome = expect(size).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+  await asked('files')
+  clock.forward(10_000)
+  await asked('download')
+  clock.forward(4_000)
+  await outcome
 })
