@@ -6,7 +6,8 @@ import { unseen } from './fingerprint.ts'
 import { isAtOrUnder } from '../path.ts'
 
 /**
- * - `put`: `path` holds the spooled content, or the content the service has at `source`.
+ * - `put`: `path` holds the spooled content, or the content the service has at `source`. With both it is a move of a document that
+ *   was changed here: the spooled content goes to `path`, and the older version goes from `source`.
  * - `delete`: nothing is at `path`.
  * - `prune`: the folder at `path` is gone, if nothing but empty folders is left in it.
  */
@@ -22,14 +23,20 @@ export interface IntentionDraft {
   readonly size?: number | undefined
   /** Digest of the spooled content as journaled: no other bytes may be sent. */
   readonly digest?: Digest | undefined
-  /** Path of a move's document in the service now: copied from there, and deleted there once it is proven to be at `path`. */
+  /**
+   * Path of a move's document in the service now: copied from there, and deleted there once it is proven to be at `path`. A put
+   * whose `source` is its own `path` is no move. Saves make none (`submit.ts`); the queue takes it as a put without `source`.
+   */
   readonly source?: string | undefined
   readonly sourceFingerprint?: string | undefined
   /** A copy: `source` stays. */
   readonly keepSource?: boolean
   /** Fingerprint of the version at `path` that was seen here, and may therefore be replaced. */
   readonly base?: string | undefined
-  /** An earlier attempt may have stored something: the document found at `path` may be our own. */
+  /**
+   * An earlier attempt may have stored something: the document found at `path` may be our own. A delete in the place of a change
+   * that was tried has it, too (`wasTried`): it looks first, and no delete of its folder may replace it.
+   */
   readonly isOutcomeUnknown?: boolean
   /**
    * Digests of content that earlier attempts sent in full without an answer: a document with one of them, at `path` or at

@@ -15,7 +15,7 @@ export interface Questions {
    * given if the version is replaced or deleted, not moved to another path, so that it is kept for undo.
    */
   preserve(path: string, signal: AbortSignal, going?: Going): Promise<void>
-  /** Brings the content at a move's source into the spool, and calls `take` with it while that is unchanged. */
+  /** For a move that must leave its source to a newer change, or a folder: brings its content here, and hands it to `take` unchanged. */
   materialize(
     intention: Intention,
     take: (content: CarriedContent) => void,

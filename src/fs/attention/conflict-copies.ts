@@ -19,7 +19,7 @@ export class ConflictCopies {
   readonly #keptAt = new Map<string, number>()
   /** Rows of the journal, by copy: known here also while the journal cannot be read. */
   readonly #rows: Map<string, ConflictRow>
-  /** Number of copies that an older version of docmount counted without recording their paths. */
+  /** Number of copies that an older version of docmount counted without recording their paths: `list` has none of them. */
   readonly counted: number
 
   constructor(journaled: Conflicts, clock: Clock) {

@@ -6,7 +6,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import { timeOfMs } from '../tree/attributes.ts'
 import { isUnreachable, longAgo } from '../tree/folder-source.ts'
 import { FolderHandle, type HandleTable } from '../tree/handles.ts'
-import { checkStands, entryOf, tell, withListing, type EntryParts } from './lookup.ts'
+import { checkStands, entryOf, noteShown, withListing, type EntryParts } from './lookup.ts'
 import { checkFolderName } from '../tree/names.ts'
 import type { PathDepth } from '../tree/path-depth.ts'
 import type { Listing } from '../tree/listings.ts'
@@ -57,6 +57,7 @@ export function opendir(parts: OpenFolderParts, ino: number, caller: Caller): Ma
   })
 }
 
+/** `cookie`: a position in the order of names that all handles of the folder share, and that only grows meanwhile (`folder-order.ts`). */
 export function readdir(
   parts: ReadFolderParts,
   fh: number,
@@ -73,7 +74,7 @@ export function readdir(
     if (cookie === 0 || handle.end === undefined) {
       order.take(parts.tree.names(folder, listing))
       handle.end = order.length
-      if (unknown === undefined) state.list()
+      if (unknown === undefined) state.markListed()
     }
     // After the last name that is known: whoever lists hears that it is not all.
     if (unknown !== undefined && cookie >= handle.end) throw unknown
@@ -87,7 +88,7 @@ export function readdir(
       const entry = (): Entry | undefined =>
         node.size === undefined ? undefined : entryOf(parts, node, ttlMs)
       if (!filler({ name, ino: node.ino, kind: node.kind, entry }, i + 1)) return
-      tell(parts.tree, node, caller)
+      noteShown(parts.tree, node, caller)
     }
   })
 }
@@ -148,6 +149,7 @@ export function mkdir(
       return made
     })
     node.times.made(mode, timeOfMs(parts.clock.wall()))
+    // The service cannot have it, either: until something in it is handed in, removing and renaming it asks nothing.
     node.folder?.makeOnlyHere()
     parts.tree.places.attach(node, above, name)
     parts.tree.hidden.takeOver(node)
@@ -157,7 +159,7 @@ export function mkdir(
   })
 }
 
-/** The folder exists here until a file lands in it or it is removed. */
+/** The folder exists here, whatever listings say, until a file lands in it or it is removed. The service may have one, too. */
 function makeHere(parts: FolderParts, folder: Node): void {
   if (folder.folder === undefined || folder.folder.isMadeHere || folder.parent === undefined) return
   parts.journal.folders.save(folder.path)

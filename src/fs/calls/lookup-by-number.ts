@@ -5,7 +5,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import type { Node } from '../tree/node.ts'
 import type { Caller, Entry } from '../operations.ts'
 import type { Tree } from '../tree/tree.ts'
-import { entryOf, tell, withListing, type EntryParts } from './lookup.ts'
+import { entryOf, noteShown, withListing, type EntryParts } from './lookup.ts'
 
 export async function lookupByNumber(
   parts: EntryParts,
@@ -16,7 +16,7 @@ export async function lookupByNumber(
   const itself = await nodeByNumber(parts.tree, ino, caller)
   const node = name === '.' ? itself : (itself.parent ?? itself)
   node.door.remember()
-  tell(parts.tree, node, caller)
+  noteShown(parts.tree, node, caller)
   return entryOf(parts, node)
 }
 

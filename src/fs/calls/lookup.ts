@@ -50,8 +50,8 @@ function ttlOf(parts: EntryParts, node: Node, listedTtlMs: number | undefined): 
   return listing === undefined ? 0 : parts.tree.listings.doorTtlMs(listing)
 }
 
-/** The program knows by this which version the service has, where that is what it is shown. */
-export function tell({ seen }: Tree, node: Node, caller: Caller): void {
+/** The program was shown the service's version, if that is what the node shows: its saves may replace it (`seen.ts`). */
+export function noteShown({ seen }: Tree, node: Node, caller: Caller): void {
   const { remote, door } = node
   if (remote === undefined || door.wasTold(remote)) return
   const { shown } = node
@@ -75,7 +75,7 @@ export function lookup(
     const answer = parts.sizes.whenKnown<Entry | NegativeEntry>(node, caller, () => {
       if (!isThere()) return again()
       node.door.remember()
-      tell(parts.tree, node, caller)
+      noteShown(parts.tree, node, caller)
       return entryOf(parts, node)
     })
     if (!(answer instanceof Promise)) return answer
@@ -139,7 +139,7 @@ export function getattr(
   // The root always is; what is open, unlinked or local does not depend on a listing.
   if (parent === undefined || node.isUnlinked) return entryOf(parts, node)
   const told = (): Entry => {
-    tell(parts.tree, node, caller)
+    noteShown(parts.tree, node, caller)
     return entryOf(parts, node)
   }
   if (fh !== undefined || isKept(node)) return parts.sizes.whenKnown(node, caller, told)

@@ -24,7 +24,7 @@ import {
   checkStands,
   entryOf,
   isStill,
-  tell,
+  noteShown,
   withListing,
   type EntryParts,
 } from './lookup.ts'
@@ -109,7 +109,7 @@ export function create(
       if (options.exclusive) throw new ErrnoError('EEXIST', `${existing.path} exists`)
       return Promise.resolve(open(parts, existing.ino, options.flags, caller)).then((result) => {
         existing.door.remember()
-        tell(parts.tree, existing, caller)
+        noteShown(parts.tree, existing, caller)
         const entry = entryOf(parts, existing)
         // Renamed meanwhile: no door goes on taking it for what has this name.
         const isThere = isStill(existing, folder, name)

@@ -46,6 +46,7 @@ export function status(parts: StatusParts): FileSystemStatus {
     scratchFiles: scratch.length,
     scratch,
     localOnly: localFiles(parts.localOnly),
+    // Forgotten once a document is stored there; hidden, but remembered, while one is there that is only here.
     refusedNames: parts.refusedNames
       .list((path) => parts.tree.find(path)?.isLocalOnly === false && isThere(parts.tree, path))
       .filter(({ path }) => !isThere(parts.tree, path)),
@@ -64,6 +65,7 @@ export function status(parts: StatusParts): FileSystemStatus {
   }
 }
 
+/** Every file that is only here. `localOnly` names those of them that have been so for a while. */
 function scratchFiles(tree: Tree): LocalFile[] {
   const files: LocalFile[] = []
   for (const node of tree.nodes.all())

@@ -62,7 +62,10 @@ export class AttributeStore {
     else this.#put({ path, fingerprint, mode, atime, mtime })
   }
 
-  /** The content handed in is not the one being written, but the one before it, on which this was set. */
+  /**
+   * For a document that is renamed while it is being written: what is handed in under the new name is what an earlier close
+   * accepted, on which this was set.
+   */
   handedInAsBefore({ path }: Node, set: AttributeRow | undefined): void {
     if (set === undefined) this.forget(path)
     else this.#put({ ...set, path, fingerprint: unsentMark })

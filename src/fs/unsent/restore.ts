@@ -51,6 +51,7 @@ export function restore(parts: RestoreParts, job: Job): void {
  */
 function restoreEmpty(parts: RestoreParts, job: Job): void {
   const { path, base, source, size } = job.intention
+  // The service has a version, at the path or at the move's source: listings show it.
   if (base !== undefined || source !== undefined) return
   const node = place(parts, path)
   parts.owners.restore(node, job)
@@ -82,7 +83,7 @@ function whereItIs(intention: Intention, source: string, standing: Node | undefi
     ? { path: intention.path, fingerprint: intention.base }
     : (standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint })
   if (fingerprint === undefined) return { path, fingerprint: '', size }
-  // The move is of a length that was known before: what it met may be another client's version since.
+  // The journaled size is of the version that was to be moved. The one found may be another client's: its fingerprint goes first.
   const version = versionOf(path, fingerprint)
   return { ...version, size: version.size ?? size }
 }

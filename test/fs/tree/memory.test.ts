@@ -112,7 +112,7 @@ describe('a listing nobody looked at for its time to live', () => {
     const folder = drive.node('/f1') as Node
     folder.door.remember()
     await look('/f1')
-    folder.folder?.list()
+    folder.folder?.markListed()
     const { mtime } = folder.times
     timers.fire()
     expect(drive.tree.listings.known(folder)).toBeDefined()

@@ -371,7 +371,7 @@ describe('a folder', () => {
   it('is listed as it is until its names are others', () => {
     const part = new FolderPart<string>()
     expect([part.wasListed, part.isListedAsItIs]).toEqual([false, false])
-    part.list()
+    part.markListed()
     expect([part.wasListed, part.isListedAsItIs]).toEqual([true, true])
     part.change()
     expect([part.generation, part.wasListed, part.isListedAsItIs]).toEqual([1, true, false])

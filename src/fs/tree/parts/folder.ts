@@ -141,7 +141,7 @@ export class FolderPart<Child> {
   }
 
   /** The door is given its names as they are now. */
-  list(): void {
+  markListed(): void {
     this.#listedGeneration = this.#generation
   }
 
