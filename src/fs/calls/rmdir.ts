@@ -201,7 +201,7 @@ async function deleteWhole(
   const isLeft = queue.jobsUnder(path).some((job) => !expected.has(job))
   if (isLeft || (node.folder !== undefined && node.folder.kept.size > 0)) throw notEmpty(node)
   // Saves below the path are not sent before the service has answered the delete, even if the caller gives up waiting.
-  let answered: Promise<void> = Promise.resolve()
+  let answered: Promise<void> | undefined
   const onAttempt = (attempt: Promise<void>): void => void (answered = attempt)
   const open = queue.keepOut(path)
   try {
@@ -209,8 +209,11 @@ async function deleteWhole(
       files, path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo, onAttempt,
     }) // prettier-ignore
     await queue.fulfilled(untried)
+  } catch (error) {
+    // The answer is lost, and a listing tells that the folder is gone. Deletes in it find nothing.
+    if (answered === undefined || !node.isUnlinked) throw error
   } finally {
-    void answered.catch(() => {}).finally(open)
+    void Promise.resolve(answered).catch(() => {}).finally(open)
   }
 }
 

@@ -107,6 +107,26 @@ it('a DELETE whose answer is lost is not repeated where a look finds nothing, wh
   expect(await calls.readdir('/')).toEqual(['b.txt'])
 })
 
+it('one whose DELETE has no answer, and that a listing shows no more, is removed', async () => {
+  await fileSystem.drain({ timeoutMs: 20_000 })
+  await fileSystem.close()
+  await testService.other.put('/d/a.txt', 'a')
+  await emptied({ cacheTtlMs: 100 })
+  await fileSystem.drain({ timeoutMs: 20_000 })
+  await delay(300)
+  // A listing decides on it: nothing keeps it here.
+  await fileSystem.refresh('/')
+  await delay(300)
+  expect(await calls.readdir('/')).toEqual(['b.txt', 'd'])
+  const lost = losingAnswerOfDelete(gate, async () => {
+    testService.service.faults.inject({ kind: 'status', status: 501 }, { method: 'GET', path: '/d' })
+    await fileSystem.refresh('/')
+  })
+  await calls.rmdir('/d')
+  await lost
+  expect(await calls.readdir('/')).toEqual(['b.txt'])
+})
+
 const undone: readonly Fault[] = [
   { kind: 'status', status: 503 },
   { kind: 'status', status: 429, retryAfter: 0 },
