@@ -213,7 +213,9 @@ async function deleteWhole(
     // The answer is lost, and a listing tells that the folder is gone. Deletes in it find nothing.
     if (answered === undefined || !node.isUnlinked) throw error
   } finally {
-    void Promise.resolve(answered).catch(() => {}).finally(open)
+    void Promise.resolve(answered)
+      .catch(() => {})
+      .finally(open)
   }
 }
 
