@@ -40,6 +40,7 @@ export async function installUnit(drive: DriveToMount, start: boolean): Promise<
   // Fails before anything is written if there is no systemd user manager.
   await systemctl('daemon-reload')
   const name = unitName(project)
+  // The units of all drives, and this one even if it is not loaded.
   const units = await readUserUnits([name])
   await checkNotMountedOtherwise(project, mountpoint, units)
   const folder = unitFolder()

@@ -62,7 +62,7 @@ export class JournalFiles {
     return this.#open.log
   }
 
-  /** Called before each use of the database: throws where that would end the process. */
+  /** Called before each use of the database. Throws if the log's index is unusable: SQLite has mapped it, and would crash. */
   check(): void {
     this.#open.index.check()
   }
@@ -72,7 +72,10 @@ export class JournalFiles {
     this.#open.index.note()
   }
 
-  /** Checks that the files are those that were opened. `thoroughly`: also the ones that SQLite could go on without. */
+  /**
+   * Checks that the files are those that were opened. `thoroughly`: also the ones that SQLite could go on without. After
+   * `taken away` call `makeAnew`; after `written over`, `setAside` and then `beginAnew`.
+   */
   state(thoroughly: boolean): 'in place' | 'taken away' | 'written over' {
     const { known, bytes, index, log } = this.#open
     const found = bytesInPlace(known.database)

@@ -106,6 +106,7 @@ export class Versions {
   /** Called before the node shows something else. */
   #leave(node: Node): void {
     const { elsewhere } = node.stored
+    // The node as it is now: it is put back should the transaction fail.
     this.#follow(node)
     if (elsewhere === undefined || this.#elsewhere.get(elsewhere)?.has(node) !== true) return
     this.#remove(node, elsewhere)

@@ -10,6 +10,7 @@ import { notifyInvalEntryOut, notifyInvalInodeOut, notifyPruneOut, outHeader } f
 
 export class Notifications implements Notifier {
   readonly #send: (message: Uint8Array) => Promise<boolean>
+  /** Names that changed, until the kernel has taken the notification: a rename of one may move a stale entry of the kernel. */
   readonly #unheard: UnheardNames
   /** Messages not sent yet, by kind and subject, so that each waits only once. Each resolves with true if the kernel took it. */
   readonly #waiting = new Map<string, Promise<boolean>>()
@@ -35,6 +36,7 @@ export class Notifications implements Notifier {
   }
 
   entryChanging(parent: number, name: string): () => void {
+    // From before the change, so that no rename by the kernel in between passes unnoticed.
     const end = this.#unheard.begin(parent, name)
     return () => {
       this.entryChanged(parent, name)
