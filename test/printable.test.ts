@@ -97,10 +97,17 @@ test('no name makes a line of its own in a report: neither as a path, nor in the
     problem: undefined,
   }
   const shown = {
-    ...{ mountpoint: '/drive', unsent: [unsent], pins: [pin], scratch: [], localOnly: [file], damaged: [] },
+    mountpoint: '/drive',
+    unsent: [unsent],
+    pins: [pin],
+    scratch: [],
+    localOnly: [file],
+    damaged: [],
     refusedNames: [{ path, what: name }],
     conflictCopies: [{ path, copy: path }],
-    ...{ lost: [lost], trouble: [reason], oddEntries: { leftOut: 0 } },
+    lost: [lost],
+    trouble: [reason],
+    oddEntries: { leftOut: 0 },
   } as unknown as MountStatus
   for (const [text, lines] of [
     [unsentLine(unsent), 1],
