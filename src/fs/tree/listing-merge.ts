@@ -107,15 +107,11 @@ export class ListingMerge {
 
   /** Where the folder was kept for names in it, none of which is kept any more, the listing above it decides. */
   emptied(folder: Node): void {
-    const { parent, folder: state } = folder
-    if (parent?.folder === undefined || state === undefined || !isKept(folder)) return
-    const listing = this.#options.known(parent)
-    if (listing === undefined) {
-      if (state.isMadeHere || state.kept.size > 0 || folder.settledAt !== undefined) return
-      // The next one decides.
-      this.#options.places.unkeep(folder)
-    } else if (!this.#isReleased(folder, listing)) return
-    else if (this.#update(folder, listing)) {
+    const { parent } = folder
+    const listing = parent === undefined ? undefined : this.#options.known(parent)
+    if (parent?.folder === undefined || listing === undefined || !isKept(folder)) return
+    if (!this.#isReleased(folder, listing)) return
+    if (this.#update(folder, listing)) {
       this.#options.namesChanged(parent)
       this.#options.notifier().contentChanged(parent.ino)
     }

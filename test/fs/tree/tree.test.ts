@@ -886,22 +886,6 @@ describe('what is only here', () => {
     },
   )
 
-  it('is left to the next listing above with what it was kept for, where none is known', async () => {
-    const drive = await open({ '/d/e/f.txt': 'f' })
-    await drive.list('/d')
-    await drive.list('/d/e')
-    const [above, folder] = [at(drive, '/d'), at(drive, '/d/e')]
-    const document = drive.made('/d/e/new.txt')
-    expect(above.folder?.kept).toContain('e')
-    drive.tree.listings.forget(above)
-    drive.journal.transaction(() => drive.tree.places.displace(document))
-    expect(above.folder?.kept).not.toContain('e')
-    expect(drive.tree.nodes.root.folder?.kept).not.toContain('d')
-    expect(await drive.list('/d')).toEqual(['e'])
-    expect(at(drive, '/d/e')).toBe(folder)
-    expect(await drive.list('/d/e')).toEqual(['f.txt'])
-  })
-
   it('goes with the next listing when nothing keeps it any more', async () => {
     const drive = await open()
     const node = drive.made('/a.txt')
