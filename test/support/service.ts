@@ -32,22 +32,43 @@ export interface TestServiceOptions {
 /** Starts the service with an empty project. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const temporary = await makeTemporaryFolder()
-  const dataDir = join(temporary.path, 'service')
-  const store = await storeOf(dataDir)
-  let service = await startFaultyService({ ...options, ...store, projects: [project] })
+  const store = await storeOf(dataDirOf(temporary))
+  const started = await startFaultyService({ ...options, ...store, projects: [project] })
+  return testServiceOf(project, started, {
+    restart: (port) => startFaultyService({ ...options, ...store, port }),
+    remove: () => temporary.remove(),
+  })
+}
+
+interface Running {
+  readonly restart: (port: number) => Promise<FaultyService>
+  /** Removes its data, once it is stopped. */
+  readonly remove: () => Promise<void>
+  /** Called at the close of a service that was never stopped. True: it goes on, and its data stay. */
+  readonly keep?: () => boolean
+}
+
+async function testServiceOf(
+  name: string,
+  started: FaultyService,
+  { restart, remove, keep = () => false }: Running,
+): Promise<TestService> {
+  let service = started
   let isRunning = true
+  let wasStopped = false
   const { baseUrl, port } = service
-  const apiKey = await service.createKey(project)
+  const apiKey = await service.createKey(name)
+  const other = otherClient(baseUrl, name, apiKey)
 
   async function stop(): Promise<void> {
     if (!isRunning) return
     isRunning = false
+    wasStopped = true
     await service.close()
   }
 
-  const other = otherClient(baseUrl, project, apiKey)
   return {
-    project,
+    project: name,
     baseUrl,
     apiKey,
     get service() {
@@ -56,14 +77,15 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     other,
     stop,
     async start() {
-      service = await startFaultyService({ ...options, ...store, port })
+      service = await restart(port)
       // The new one starts to count anew.
       other.clearCalls()
       isRunning = true
     },
     async close() {
+      if (!wasStopped && keep()) return
       await stop()
-      await temporary.remove()
+      await remove()
     },
   }
 }
@@ -88,55 +110,31 @@ const waiting: SharedService[] = []
 export async function borrowTestService(): Promise<TestService> {
   if (isOnPostgres) return startTestService()
   const shared = waiting.pop() ?? (await startShared())
-  const name = shared.free.pop() ?? ''
-  shared.service.noteOnly(name)
-  const apiKey = await shared.service.createKey(name)
-  const { baseUrl, port } = shared.service
-  const other = otherClient(baseUrl, name, apiKey)
-  let { service } = shared
-  let isRunning = true
-  let wasStopped = false
-  const dataDir = join(shared.temporary.path, 'service')
-
-  async function stop(): Promise<void> {
-    if (!isRunning) return
-    isRunning = false
-    wasStopped = true
-    await service.close()
-  }
-
-  return {
-    project: name,
-    baseUrl,
-    apiKey,
-    get service() {
-      return service
+  const { service, temporary, free } = shared
+  const name = free.pop() ?? ''
+  service.noteOnly(name)
+  return testServiceOf(name, service, {
+    restart: (port) => startFaultyService({ dataDir: dataDirOf(temporary), port, projects: [] }),
+    remove: () => temporary.remove(),
+    keep: () => {
+      if (free.length === 0) return false
+      service.faults.clear()
+      waiting.push(shared)
+      return true
     },
-    other,
-    stop,
-    async start() {
-      service = await startFaultyService({ dataDir, port, projects: [] })
-      other.clearCalls()
-      isRunning = true
-    },
-    async close() {
-      if (!wasStopped && shared.free.length > 0) {
-        service.faults.clear()
-        waiting.push(shared)
-        return
-      }
-      await stop()
-      await shared.temporary.remove()
-    },
-  }
+  })
 }
 
 async function startShared(): Promise<SharedService> {
   const temporary = await makeTemporaryFolder()
   const service = await startFaultyService({
-    dataDir: join(temporary.path, 'service'),
+    dataDir: dataDirOf(temporary),
     projects: sharedProjects,
     makesKeys: false,
   })
   return { service, temporary, free: [...sharedProjects] }
+}
+
+function dataDirOf({ path }: TemporaryFolder): string {
+  return join(path, 'service')
 }
