@@ -31,8 +31,10 @@ export class BlockAssembler {
   readonly #end: number
   readonly #sizeBytes: number
   readonly #onBlock: (block: number, bytes: Block) => void
+  /** Number of the block that is being received. */
   #block: number
   #pieces: Uint8Array[] = []
+  /** Bytes of that block which are still to come. */
   #missingBytes: number
 
   constructor(run: BlockRun, sizeBytes: number, onBlock: (block: number, bytes: Block) => void) {

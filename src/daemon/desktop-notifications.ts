@@ -1,5 +1,5 @@
-// Notices on the desktop, through the command `notify-send` (libnotify). Without a desktop or the command, none is shown: the
-// log and `docmount status` say the same.
+// Desktop notifications of a drive's notices (fs/notice.ts), shown by the command `notify-send` (libnotify). Many notices of one
+// kind become one notification. Without a desktop or the command, none is shown: the log and `docmount status` say the same.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,11 +7,12 @@ import { formatBytes } from '../amounts.ts'
 import type { Notice } from '../fs/notice.ts'
 import { runTool } from '../run-tool.ts'
 
-/** At most one notification of a kind in this time; the others are counted, and shown as one at its end. */
+/** After a notification, further notices of its kind are only counted for so long, and then shown as one. */
 const pauseMs = 60_000
-/** A burst (files dragged in together) is gathered into one notification for so long. */
+/** Notices of the kinds below are gathered for so long before the first is shown. */
 const gatherMs = 2_000
-const comeInBursts: ReadonlySet<Notice['kind']> = new Set([
+/** Kinds of notices that come once for each document, and so many at once if files are dragged in together. */
+const kindsInBursts: ReadonlySet<Notice['kind']> = new Set([
   'conflict', 'damaged', 'lost', 'refused', 'unkept', 'unsupported',
 ]) // prettier-ignore
 /** Timeout of `notify-send`. */
@@ -19,23 +20,25 @@ const limitMs = 5_000
 
 export type Send = (title: string, body: string) => void
 
-/** A time in which notices of one kind are only counted. */
+/** A time in which notices of one kind are not shown, but counted. */
 interface Pause {
   /** Notices not shown yet. */
   count: number
   latest: Notice
 }
 
-/** Returns a function that shows notices by `send`; a burst of one kind makes one notification. */
+/** Returns a function to call with each notice, which shows it by `send`, at once or together with others of its kind. */
 export function desktopNotifications(project: string, send: Send = notifySend): (notice: Notice) => void {
   const pauses = new Map<Notice['kind'], Pause>()
 
+  /** `more`: number of other notices of this kind that are not shown themselves. */
   function show(notice: Notice, more: number): void {
     const rest = more === 0 ? '' : ` And ${more} more: docmount status names them.`
     send(`docmount: ${project}`, wordsFor(notice) + rest)
     pause(notice, 0, pauseMs)
   }
 
+  /** Begins a pause of `ms` in which `count` notices, the latest of them `latest`, wait already. */
   function pause(latest: Notice, count: number, ms: number): void {
     pauses.set(latest.kind, { count, latest })
     setTimeout(() => {
@@ -50,7 +53,7 @@ export function desktopNotifications(project: string, send: Send = notifySend): 
     if (known !== undefined) {
       known.count++
       known.latest = notice
-    } else if (comeInBursts.has(notice.kind)) pause(notice, 1, gatherMs)
+    } else if (kindsInBursts.has(notice.kind)) pause(notice, 1, gatherMs)
     else show(notice, 0)
   }
 }

@@ -1,5 +1,5 @@
-// A version that was replaced or deleted comes back as any program saves, beside its name and then renamed to it: what stands there
-// meanwhile is kept in its turn.
+// `docmount restore`: brings back versions that were replaced or deleted, from the undo store. Each is saved as programs save: into
+// a new file, which is then renamed to the document's name. So a version that stands there now is kept for undo in its turn.
 
 import { ErrnoError } from '../errno-error.ts'
 import type { Restorable, RestoreAnswer, RestoreRequest } from '../fs/former.ts'
@@ -41,7 +41,7 @@ export async function restoreFormer(
   return { restored, left }
 }
 
-/** Answers why it is not back. */
+/** Saves the version unless its bytes are missing or something has its name. Returns the reason why not; undefined if it is back. */
 async function tryToSave(walk: PathWalk, version: Restorable, path: string): Promise<string | undefined> {
   if (version.why !== undefined) return version.why
   try {

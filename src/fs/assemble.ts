@@ -69,18 +69,18 @@ export function assemble(options: FileSystemOptions): Superblock {
   const journal = new Journal(settings.stateDir, world)
   const log = options.log ?? silentLog
   const tell = options.onNotice ?? (() => {})
-  const trouble = new DamageReports({ stateDir: settings.stateDir, clock, log, tell })
-  for (const sentence of journal.damage) trouble.found(sentence)
+  const damageReports = new DamageReports({ stateDir: settings.stateDir, clock, log, tell })
+  for (const sentence of journal.damage) damageReports.report(sentence)
   journal.onStepFailed = (error) =>
     log.error({ error }, 'what follows a change failed: the change itself is kept')
-  journal.onDamage = (sentence) => trouble.found(sentence)
+  journal.onDamage = (sentence) => damageReports.report(sentence)
   const files = new WatchedFiles(options.files, log, world, {
     onRefused: (reason) => tell({ kind: 'keyRefused', reason }),
     onTaken: () => void queue.runNow(({ attempts }) => attempts > 0),
   })
   const saved = new SavedListings(settings.stateDir, log, clock)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal.contents, world)
-  spool.onTakenAway = () => trouble.found(contentTakenAway)
+  spool.onTakenAway = () => damageReports.report(contentTakenAway)
   makePrivateFolder(settings.cacheDir, disk)
   const urls = new PresignedUrls({
     files,
@@ -212,7 +212,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   }) // prettier-ignore
   const sb: Superblock = {
     settings, files, log, tree, handles, journal, saved, spool, queue, urls, reader, remote, reach, closeWait, bursts, pinStore, pins, types,
-    attributes, owner, clock, disk, owners, claims, localOnly, saveFailures, saves, trouble, tell, conflicts,
+    attributes, owner, clock, disk, owners, claims, localOnly, saveFailures, saves, damageReports, tell, conflicts,
     chance: world.chance,
     sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
     walkAhead: new WalkAhead(tree), prefetch: new Prefetch({ tree, remote }),

@@ -119,7 +119,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     conflictResolved: (copy) => sb.conflicts.resolved(copy),
     dismissNames: (path) => sb.refusedNames.dismiss(path),
     dismissDamage: () => {
-      sb.trouble.dismiss()
+      sb.damageReports.dismiss()
       return dismissSetAside(sb.settings.stateDir, sb.disk)
     },
     lookAgain: () => sb.conflicts.loadListings(sb.tree),

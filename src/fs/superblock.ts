@@ -79,7 +79,7 @@ export interface Superblock {
   /** Versions that programs here replaced or deleted. */
   readonly undo: UndoStore
   /** Files found damaged, or taken away, on this machine. */
-  readonly trouble: DamageReports
+  readonly damageReports: DamageReports
   /** Notifies the person. */
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */

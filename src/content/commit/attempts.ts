@@ -75,7 +75,7 @@ export class Attempts {
     job.isUnreachable = false
     job.isDeferred = false
     intention.attempts++
-    intention.replacesUndurableRow = this.#options.journal.ended.mayResurface(
+    intention.replacesUndurableRow = this.#options.journal.undurableDeletes.mayResurface(
       pathsOf(intention),
       intention.spool,
     )

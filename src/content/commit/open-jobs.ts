@@ -73,7 +73,7 @@ export class OpenJobs {
     const { intention } = job
     const { source, sourceFingerprint } = intention
     if (source === undefined) return
-    this.#journal.ended.ended([source], undefined)
+    this.#journal.undurableDeletes.noteDeleted([source], undefined)
     if (source !== intention.path) this.undoOnRollback(this.#order.leave(job, source))
     this.undoOnRollback(() => Object.assign(intention, { source, sourceFingerprint }))
     Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
@@ -139,7 +139,7 @@ export class OpenJobs {
 
   /** Notes that its row goes (see `UndurableDeletes`). */
   #ended({ intention }: Job): void {
-    this.#journal.ended.ended(pathsOf(intention), intention.spool)
+    this.#journal.undurableDeletes.noteDeleted(pathsOf(intention), intention.spool)
   }
 
   #jobOf(id: number, draft: IntentionDraft): Job {

@@ -93,7 +93,7 @@ class BlockReader implements Reader, BlockEvents {
       link: new LinkEstimate(),
     }
     const backlogBytes = sizeBytes > 0 ? memoryBytes * backlogPart : 0
-    this.#cache = new BlockCache(memoryBytes - backlogBytes, (id) => this.#left(id))
+    this.#cache = new BlockCache(memoryBytes - backlogBytes, (id) => this.#blockEvicted(id))
     this.#share = new ReadAheadShare(memoryBytes * readAheadPart)
     const { cacheDir: dir, pinned } = options
     this.disk = new DiskCache({
@@ -277,7 +277,7 @@ class BlockReader implements Reader, BlockEvents {
     })
   }
 
-  cameWhole({ version, sizeBytes }: VersionBlocks): void {
+  allArrived({ version, sizeBytes }: VersionBlocks): void {
     this.#onReceived({ ...version, size: sizeBytes })
   }
 
@@ -350,8 +350,8 @@ class BlockReader implements Reader, BlockEvents {
     for (const blocks of this.#all.values()) blocks.resume()
   }
 
-  /** Counts a block that left the memory. */
-  #left(id: number): void {
+  /** Called when a block of the version with this id was removed from memory. */
+  #blockEvicted(id: number): void {
     const blocks = this.#all.get(id)
     if (blocks === undefined) return
     blocks.resident--

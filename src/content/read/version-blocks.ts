@@ -35,7 +35,7 @@ export interface BlockEvents {
   /** The service has other content at this version's path. */
   becameStale(blocks: VersionBlocks): void
   /** All blocks have arrived at least once, some of them through the network. */
-  cameWhole(blocks: VersionBlocks): void
+  allArrived(blocks: VersionBlocks): void
 }
 
 /** Longest wait of a read for a download that gets no slot (ms); one under way has limits of its own. */
@@ -253,7 +253,7 @@ export class VersionBlocks implements FillTarget {
     this.#arrivedCount++
     if (this.#arrivedCount < this.#hasArrived.length) return
     this.#hasArrived = undefined
-    if (this.#isFromNetwork) this.#events.cameWhole(this)
+    if (this.#isFromNetwork) this.#events.allArrived(this)
   }
 
   splitOff(fetch: Fetch, first: number): void {

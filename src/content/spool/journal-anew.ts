@@ -30,7 +30,7 @@ export function areInPlace(files: readonly KnownFile[]): boolean {
  * Writes the content of `db` into a new journal at `path`, and syncs it. Returns the name under which another file at that
  * path, which is not among the `known` ones, was set aside.
  */
-export function writeAnew(
+export function rewriteJournal(
   db: Database.Database,
   path: string,
   known: readonly KnownFile[],
@@ -43,11 +43,11 @@ export function writeAnew(
   db.prepare('vacuum into ?').run(unfinished)
   syncNow(unfinished)
   renameSync(unfinished, path + completeSuffix)
-  return takeUpAnew(path, known, now)
+  return finishRewrite(path, known, now)
 }
 
-/** Moves a complete new journal, if there is one, to the journal's path. Returns as `writeAnew` does. */
-export function takeUpAnew(path: string, known: readonly KnownFile[], now: Date): string | undefined {
+/** Moves a complete new journal, if there is one, to the journal's path. Returns as `rewriteJournal` does. */
+export function finishRewrite(path: string, known: readonly KnownFile[], now: Date): string | undefined {
   const complete = path + completeSuffix
   if (!existsSync(complete)) return undefined
   const isForeign = existsSync(path) && !known.some((file) => file.path === path && isInPlace(file))

@@ -19,7 +19,7 @@ export class JournalDatabase {
   readonly #steps = new TransactionSteps()
   readonly #statements = new Map<string, Database.Statement>()
   /** Writes that nothing waits for, done together within a second. */
-  #later: (() => void)[] = []
+  #queued: (() => void)[] = []
   #isInTransaction = false
   /** True during a check of the files, whose own transaction needs none. */
   #isChecking = false
@@ -49,7 +49,7 @@ export class JournalDatabase {
       clock,
       sync: () => disk.fdatasync(files.log),
       writeAgain: () => writeAgain(files.log, disk),
-      inTime: () => this.#everySecond(),
+      onTimer: () => this.#everySecond(),
     })
   }
 
@@ -57,11 +57,11 @@ export class JournalDatabase {
    * Checks that the open files are still at their paths. If not, writes the journal again, on disk when this returns. Throws
    * if that fails.
    */
-  look(): void {
+  restoreFiles(): void {
     this.#checkFiles(true)
   }
 
-  /** Like `look`, but quick, before each transaction: checks only the files whose loss SQLite would not survive. */
+  /** Like `restoreFiles`, but quick, before each transaction: checks only the files whose loss SQLite would not survive. */
   #quickCheck(): void {
     this.#checkFiles(false)
   }
@@ -70,9 +70,9 @@ export class JournalDatabase {
     if (this.#isClosed || this.#isChecking) return
     this.#isChecking = true
     try {
-      this.#files.check()
+      this.#files.checkIndex()
       const state = this.#isLost ? 'written over' : this.#files.state(thoroughly)
-      if (state === 'taken away') this.#makeAnew()
+      if (state === 'taken away') this.#rewriteMissing()
       else if (state === 'written over') this.#refill()
     } catch (error) {
       throw refusalOf(error, this.#stateDir)
@@ -81,11 +81,11 @@ export class JournalDatabase {
     }
   }
 
-  #makeAnew(): void {
-    const made = this.#files.makeAnew()
+  #rewriteMissing(): void {
+    const made = this.#files.rewriteMissing()
     if (made === undefined) return
-    this.#goOnAfter(made.former)
-    this.#found(
+    this.#switchFrom(made.former)
+    this.#reportDamage(
       'the journal was taken away from the state folder while the drive was in use: made anew, with everything that is unsent' +
         (made.aside === undefined ? '' : `; what stood in its place is set aside as ${made.aside}`),
     )
@@ -96,25 +96,25 @@ export class JournalDatabase {
     if (this.onLost === undefined) return
     if (!this.#isLost) {
       this.#isLost = true
-      this.#found(
-        `the journal was written over while the drive was in use: set aside as ${this.#files.setAside()}, and made anew`,
+      this.#reportDamage(
+        `the journal was written over while the drive was in use: set aside as ${this.#files.setDatabaseAside()}, and made anew`,
       )
     }
-    const former = this.#files.beginAnew()
-    if (former !== undefined) this.#goOnAfter(former)
+    const former = this.#files.createEmpty()
+    if (former !== undefined) this.#switchFrom(former)
     this.transaction(this.onLost)
     this.#files.syncNames()
     this.#isLost = false
   }
 
-  #goOnAfter(former: FormerFiles): void {
+  #switchFrom(former: FormerFiles): void {
     this.#statements.clear()
-    this.#sync.begunAnew()
+    this.#sync.logReplaced()
     const closeLog = (): void => former.closeLog()
     void this.#sync.run().then(closeLog, closeLog)
   }
 
-  #found(sentence: string): void {
+  #reportDamage(sentence: string): void {
     this.damage.push(sentence)
     this.onDamage(sentence)
   }
@@ -122,14 +122,14 @@ export class JournalDatabase {
   /** Resolves when everything written so far survives a power cut. */
   async durable(): Promise<void> {
     this.#checkOpen()
-    const steps = this.#sync.take()
+    const steps = this.#sync.takeSteps()
     try {
       await this.#sync.syncIfNeeded()
       const { log } = this.#files
-      this.look()
+      this.restoreFiles()
       if (this.#files.log !== log) await this.#sync.run()
     } catch (error) {
-      this.#sync.putBack(steps)
+      this.#sync.putBackSteps(steps)
       throw error
     }
     this.#runSteps(steps)
@@ -142,7 +142,7 @@ export class JournalDatabase {
 
   /** The work of each second: queued writes are done, and everything is synced. */
   async #everySecond(): Promise<void> {
-    if (!this.#isClosed) this.runLater()
+    if (!this.#isClosed) this.runQueued()
     await this.durable()
   }
 
@@ -158,13 +158,13 @@ export class JournalDatabase {
       this.#isInTransaction = true
       result = body()
       this.#files.db.exec('commit')
-      this.#sync.changed()
+      this.#sync.countCommit()
       this.#isInTransaction = false
     } catch (error) {
       this.#rollBack()
       throw refusalOf(error, this.#stateDir)
     }
-    this.#runSteps([() => this.#files.note(), ...this.#steps.committed()])
+    this.#runSteps([() => this.#files.noteCommit(), ...this.#steps.committed()])
     return result
   }
 
@@ -185,19 +185,19 @@ export class JournalDatabase {
     }
   }
 
-  /** Queues a write that nothing waits for: done within a second, or at `runLater`. To lose it in a kill must do no harm. */
-  later(step: () => void): void {
-    this.#later.push(step)
-    this.#sync.soon()
+  /** Queues a write that nothing waits for: done within a second, or at `runQueued`. To lose it in a kill must do no harm. */
+  queueWrite(step: () => void): void {
+    this.#queued.push(step)
+    this.#sync.syncSoon()
   }
 
-  /** Does the writes queued by `later`, in the transaction under way, or one of their own. */
-  runLater(): void {
-    const steps = this.#later
+  /** Does the writes queued by `queueWrite`, in the transaction under way, or one of their own. */
+  runQueued(): void {
+    const steps = this.#queued
     if (steps.length === 0) return
-    this.#later = []
+    this.#queued = []
     this.transaction(() => {
-      this.onRollback(() => this.#later.unshift(...steps))
+      this.onRollback(() => this.#queued.unshift(...steps))
       for (const step of steps) step()
     })
   }
@@ -216,7 +216,7 @@ export class JournalDatabase {
   close(): void {
     if (this.#isClosed) return
     try {
-      this.runLater()
+      this.runQueued()
     } catch {
       // Those writes may be lost; the next start corrects that.
     }
@@ -244,20 +244,20 @@ export class JournalDatabase {
   /** Runs a write, always in a transaction, so that only its beginning can meet another program's lock. */
   run(sql: string, ...values: unknown[]): Database.RunResult {
     const result = this.transaction(() => this.#statement(sql).run(...values))
-    this.#sync.soon()
+    this.#sync.syncSoon()
     return result
   }
 
   /** Returns the first row, if there is one. */
   get(sql: string, ...values: unknown[]): unknown {
     this.#checkOpen()
-    this.#files.check()
+    this.#files.checkIndex()
     return this.#statement(sql).get(...values)
   }
 
   all(sql: string, ...values: unknown[]): Row[] {
     this.#checkOpen()
-    this.#files.check()
+    this.#files.checkIndex()
     return this.#statement(sql).all(...values) as Row[]
   }
 

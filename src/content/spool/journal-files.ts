@@ -5,11 +5,11 @@ import type Database from 'libsql'
 import { join } from 'node:path'
 import { bytesInPlace, knownFile, type KnownFile } from '../../known-file.ts'
 import type { Disk } from '../../world/disk.ts'
-import { areInPlace, companionsOf, syncNow, writeAnew } from './journal-anew.ts'
+import { areInPlace, companionsOf, syncNow, rewriteJournal } from './journal-anew.ts'
 import { LogIndex } from './journal-index.ts'
 import { openDatabase, openOrRepair } from './journal-opening.ts'
 import { reserveRoom } from './journal-room.ts'
-import { moveAside } from './journal-salvage.ts'
+import { setFilesAside } from './journal-salvage.ts'
 import { lockStateFolder, type StateLock } from './state-lock.ts'
 
 export interface JournalFilesOptions {
@@ -36,8 +36,8 @@ export class JournalFiles {
   readonly #path: string
   #lock: StateLock
   #open: OpenFiles
-  /** New files that took the place of missing ones, and could not be opened yet: `writeAnew` must not set them aside as foreign. */
-  #made: readonly KnownFile[] = []
+  /** New files that took the place of missing ones, and could not be opened yet: `rewriteJournal` must not set them aside as foreign. */
+  #rewritten: readonly KnownFile[] = []
 
   /** Opens or creates them. Throws EBUSY where another daemon has them, ENOTSUP where a newer docmount wrote them. */
   constructor(options: JournalFilesOptions) {
@@ -63,18 +63,18 @@ export class JournalFiles {
   }
 
   /** Called before each use of the database. Throws if the log's index is unusable: SQLite has mapped it, and would crash. */
-  check(): void {
+  checkIndex(): void {
     this.#open.index.check()
   }
 
   /** Called after each commit, to notice later writes by others in `state`. */
-  note(): void {
+  noteCommit(): void {
     this.#open.index.note()
   }
 
   /**
    * Checks that the files are those that were opened. `thoroughly`: also the ones that SQLite could go on without. After
-   * `taken away` call `makeAnew`; after `written over`, `setAside` and then `beginAnew`.
+   * `taken away` call `rewriteMissing`; after `written over`, `setDatabaseAside` and then `createEmpty`.
    */
   state(thoroughly: boolean): 'in place' | 'taken away' | 'written over' {
     const { known, bytes, index, log } = this.#open
@@ -84,7 +84,7 @@ export class JournalFiles {
     return found < bytes || !index.isAsNoted(log) ? 'written over' : 'in place'
   }
 
-  get #known(): readonly KnownFile[] {
+  get #databaseFiles(): readonly KnownFile[] {
     const { database, companions } = this.#open.known
     return [database, ...companions]
   }
@@ -93,7 +93,7 @@ export class JournalFiles {
    * Writes files that were removed again, from the open ones. Returns undefined if only the lock was missing; else the `former`
    * open files, and the name under which a foreign file in their place was set aside. Throws where that fails.
    */
-  makeAnew(): { former: FormerFiles; aside: string | undefined } | undefined {
+  rewriteMissing(): { former: FormerFiles; aside: string | undefined } | undefined {
     const { stateDir, disk, now } = this.#options
     // The lock comes first: if another docmount has the folder by now, the journal in it is not ours.
     if (!areInPlace([this.#lock.file])) {
@@ -101,21 +101,21 @@ export class JournalFiles {
       this.#lock.close()
       this.#lock = lock
     }
-    if (areInPlace(this.#known)) return undefined
-    const aside = writeAnew(this.db, this.#path, [...this.#known, ...this.#made], now())
+    if (areInPlace(this.#databaseFiles)) return undefined
+    const aside = rewriteJournal(this.db, this.#path, [...this.#databaseFiles, ...this.#rewritten], now())
     // Noted before it is opened: it is ours even if that fails.
-    this.#made = [knownFile(this.#path)]
+    this.#rewritten = [knownFile(this.#path)]
     return { former: this.#openAgain(), aside }
   }
 
   /** Sets the overwritten database aside. Returns its new name. */
-  setAside(): string {
-    return moveAside(this.#path, this.#options.now())
+  setDatabaseAside(): string {
+    return setFilesAside(this.#path, this.#options.now())
   }
 
   /** Creates and opens an empty journal in the place of one that was set aside. Undefined where it is open already. */
-  beginAnew(): FormerFiles | undefined {
-    return areInPlace(this.#known) ? undefined : this.#openAgain()
+  createEmpty(): FormerFiles | undefined {
+    return areInPlace(this.#databaseFiles) ? undefined : this.#openAgain()
   }
 
   /** Syncs the names in the folder. */

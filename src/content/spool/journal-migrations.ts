@@ -38,7 +38,7 @@ const migrations: readonly string[] = [
 /** The schema this docmount writes. */
 export const schemaVersion: number = migrations.length
 
-/** No journal will ever get there: such a number was not written by a docmount. */
+/** A larger number was not written by any docmount: it is damage, not a newer version. */
 const farVersion = 10_000
 
 /** The schema of a journal. Throws ENOTSUP where a newer docmount wrote it: nothing may be written to that. */

@@ -2,9 +2,9 @@
 // readable rows.
 
 import Database from 'libsql'
-import { takeUpAnew } from './journal-anew.ts'
+import { finishRewrite } from './journal-anew.ts'
 import { migrate, schemaVersion, versionOf } from './journal-migrations.ts'
-import { checkTables, isDamage, setAside, takeOver } from './journal-salvage.ts'
+import { checkTables, isDamage, setAsideAndRead, insertRows } from './journal-salvage.ts'
 import { makePrivateDatabase } from './private-file.ts'
 
 /**
@@ -20,7 +20,7 @@ export function openOrRepair(
   damaged: (sentence: string) => void,
 ): Database.Database {
   try {
-    const aside = takeUpAnew(path, [], now)
+    const aside = finishRewrite(path, [], now)
     if (aside !== undefined)
       damaged(
         `the journal had been taken away, and was being made anew: what stood in its place is set aside as ${aside}`,
@@ -28,9 +28,9 @@ export function openOrRepair(
     return openDatabase(path, stateDir)
   } catch (error) {
     if (!isDamage(error)) throw error
-    const { aside, rows } = setAside(path, now)
+    const { aside, rows } = setAsideAndRead(path, now)
     const db = openDatabase(path, stateDir)
-    const count = takeOver(db, rows)
+    const count = insertRows(db, rows)
     damaged(`the journal was damaged: set aside as ${aside}, ${count} of its rows could be read`)
     return db
   }

@@ -1,5 +1,5 @@
-// A journal that cannot be read as it is: set aside under a dated name, never deleted, and every row of it that can still
-// be read taken over into a new one.
+// A damaged journal: its files are set aside under a dated name, never deleted, and the rows that can still be read are
+// inserted into a new one.
 
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import Database from 'libsql'
@@ -17,7 +17,7 @@ const tables: Readonly<Record<string, readonly string[]>> = {
   conflict: ['copy', 'path', 'at'],
 }
 
-/** Throws where a table, or a column that is always filled in, is missing. */
+/** Throws SQLite's error where a table, or a column that is always filled in, is missing. */
 export function checkTables(db: Database.Database): void {
   for (const [table, needed] of Object.entries(tables))
     db.prepare(`select ${needed.join()} from ${table} limit 1`).all()
@@ -25,31 +25,31 @@ export function checkTables(db: Database.Database): void {
 
 export type Salvaged = ReadonlyMap<string, readonly Row[]>
 
-/** True for what SQLite says of a file that is not, or not only, what it wrote. */
+/** True for SQLite's errors about a file with content that SQLite did not write. */
 export function isDamage(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && /^SQLITE_(NOTADB|CORRUPT|FORMAT|SCHEMA|ERROR|MISMATCH|TOOBIG)/.test(code)
 }
 
-/** A file that is set aside keeps its name, and says when. */
+/** The name of a file once it is set aside: its own, and the time (UTC). */
 export function asideName(path: string, now: Date): string {
   return `${path}.damaged-${now.toISOString().slice(0, 19).replaceAll(':', '.')}`
 }
 
-/** Sets the database with its log aside. Answers the new name. */
-export function moveAside(path: string, now: Date): string {
+/** Renames the database and its log as damaged. Returns the database's new name. */
+export function setFilesAside(path: string, now: Date): string {
   const aside = asideName(path, now)
   for (const part of ['', '-wal']) if (existsSync(path + part)) renameSync(path + part, aside + part)
   rmSync(`${path}-shm`, { force: true })
   return aside
 }
 
-/** The same; answers what could be read, too. */
-export function setAside(path: string, now: Date): { aside: string; rows: Salvaged } {
-  const aside = moveAside(path, now)
+/** Like `setFilesAside`; also returns the rows that could be read. */
+export function setAsideAndRead(path: string, now: Date): { aside: string; rows: Salvaged } {
+  const aside = setFilesAside(path, now)
   const copy = `${path}.salvage`
   try {
-    // Reading a database may change it.
+    // A copy is read, because reading a database may change it.
     for (const part of ['', '-wal']) if (existsSync(aside + part)) copyFileSync(aside + part, copy + part)
     return { aside, rows: readAll(copy) }
   } finally {
@@ -68,7 +68,7 @@ function readAll(path: string): Salvaged {
   for (const [table, needed] of Object.entries(tables)) {
     const key = needed[0] ?? 'path'
     const found = new Map<unknown, Row>()
-    // From both ends, up to what cannot be read.
+    // From both ends: each stops at the first row that cannot be read, so only those between are lost.
     for (const order of ['asc', 'desc']) {
       try {
         const statement = db.prepare(`select * from ${table} order by ${key} ${order}`)
@@ -89,8 +89,8 @@ function isGood(column: string, value: unknown): boolean {
   return column !== 'path' || (typeof value === 'string' && value.startsWith('/'))
 }
 
-/** Puts rows that were read elsewhere into a journal: columns it has, under keys it has not. Answers how many. */
-export function takeOver(db: Database.Database, rows: Salvaged): number {
+/** Inserts rows of a damaged journal: the columns that this one has, unless it has a row of the same key. Returns how many. */
+export function insertRows(db: Database.Database, rows: Salvaged): number {
   let count = 0
   for (const [table, found] of rows) {
     const known = new Set(
@@ -98,20 +98,20 @@ export function takeOver(db: Database.Database, rows: Salvaged): number {
     )
     for (const row of found) {
       const columns = Object.keys(row).filter((column) => known.has(column))
-      const values = columns.map((column) => bound(row[column]))
+      const values = columns.map((column) => bindable(row[column]))
       try {
         db.prepare(
           `insert or ignore into ${table} (${columns.join()}) values (${columns.map(() => '?').join()})`,
         ).run(...values)
         count++
       } catch {
-        // A row that this schema does not take is no row.
+        // A row that breaks the schema's rules was damaged, too.
       }
     }
   }
   return count
 }
 
-function bound(value: Row[string] | ArrayBuffer | undefined): unknown {
+function bindable(value: Row[string] | ArrayBuffer | undefined): unknown {
   return value instanceof ArrayBuffer ? new Uint8Array(value) : (value ?? null)
 }

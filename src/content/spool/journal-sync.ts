@@ -15,7 +15,7 @@ export interface JournalSyncOptions {
   /** Writes all of the log again, after a failed sync. */
   readonly writeAgain: () => void
   /** Called within a second, to make changes durable that no caller waits for. */
-  readonly inTime: () => Promise<void>
+  readonly onTimer: () => Promise<void>
 }
 
 export class JournalSync {
@@ -35,12 +35,12 @@ export class JournalSync {
   }
 
   /** Counts a committed transaction. */
-  changed(): void {
+  countCommit(): void {
     this.#changes++
   }
 
   /** Called when all content is in a new log, on disk: failed syncs of the earlier one do not matter any more. */
-  begunAnew(): void {
+  logReplaced(): void {
     this.#believed = new BelievedSync()
     this.#synced = this.#changes
   }
@@ -62,33 +62,33 @@ export class JournalSync {
     this.#synced = Math.max(this.#synced, changes)
   }
 
-  /** Adds a step for the next `take`, which comes within a second. */
+  /** Adds a step for the next `takeSteps`, which comes within a second. */
   onceDurable(step: () => void): void {
     this.#steps.push(step)
-    this.soon()
+    this.syncSoon()
   }
 
-  /** Removes and returns the steps, to be run after a sync; given back by `putBack` if that fails. */
-  take(): readonly (() => void)[] {
+  /** Removes and returns the steps, to be run after a sync; given back by `putBackSteps` if that fails. */
+  takeSteps(): readonly (() => void)[] {
     const steps = this.#steps
     this.#steps = []
     return steps
   }
 
-  putBack(steps: readonly (() => void)[]): void {
+  putBackSteps(steps: readonly (() => void)[]): void {
     this.#steps.unshift(...steps)
   }
 
   /** Makes everything written durable within a second. */
-  soon(): void {
-    this.#timer ??= this.#options.clock.setTimeout(() => this.#now(), syncWithinMs).unref()
+  syncSoon(): void {
+    this.#timer ??= this.#options.clock.setTimeout(() => this.#onTimer(), syncWithinMs).unref()
   }
 
-  #now(): void {
+  #onTimer(): void {
     this.#timer = undefined
     // Callers that need to know call `durable`, which reports the error; here it is only tried again.
-    this.#options.inTime().catch(() => {
-      if (!this.#isClosed) this.soon()
+    this.#options.onTimer().catch(() => {
+      if (!this.#isClosed) this.syncSoon()
     })
   }
 

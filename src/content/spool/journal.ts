@@ -25,19 +25,19 @@ export class Journal {
   readonly dropped: Dropped
   readonly named: NamedContents
   /** Rows that a power cut may bring back. */
-  readonly ended: UndurableDeletes
+  readonly undurableDeletes: UndurableDeletes
 
-  /** Opens or makes the journal in `stateDir`. Throws EBUSY when another daemon has it, ENOTSUP when a newer docmount wrote it. */
+  /** Opens or creates the journal in `stateDir`. Throws EBUSY where another daemon has it, ENOTSUP where a newer docmount wrote it. */
   constructor(stateDir: string, world: Pick<World, 'clock' | 'disk'>) {
     const db = new JournalDatabase(stateDir, world)
     this.#db = db
-    this.ended = new UndurableDeletes((step) => db.onceDurable(step))
+    this.undurableDeletes = new UndurableDeletes((step) => db.onceDurable(step))
     this.dropped = new Dropped(db)
     this.named = new NamedContents(db, this.dropped)
     this.intentions = new Intentions(db, this.named)
     this.contents = new Contents(db)
-    this.folders = new Folders(db, this.ended)
-    this.localFiles = new LocalFiles(db, this.named, this.ended)
+    this.folders = new Folders(db, this.undurableDeletes)
+    this.localFiles = new LocalFiles(db, this.named, this.undurableDeletes)
     this.attributes = new Attributes(db)
     this.conflicts = new Conflicts(db)
   }
@@ -47,24 +47,24 @@ export class Journal {
     return this.#db.damage
   }
 
-  /** Told, in a sentence, of what is found damaged while it is open. */
+  /** Called with a sentence about damage that is found while the journal is open. */
   set onDamage(tell: (sentence: string) => void) {
     this.#db.onDamage = tell
   }
 
-  /** Writes all of it anew, in a transaction, where what was written is lost. */
+  /** Called in a transaction after other programs wrote over the journal: writes all its rows again, from memory. */
   set onLost(refill: () => void) {
     this.#db.onLost = refill
   }
 
-  /** Told of what a step threw that followed a transaction, or undid one. */
+  /** Called with the error of a step after a commit or rollback, which the transaction's caller does not get. */
   set onStepFailed(tell: (error: unknown) => void) {
     this.#db.onStepFailed = tell
   }
 
-  /** Where its files are not at their paths any more it is made anew of what they hold. Throws where that cannot be. */
-  look(): void {
-    this.#db.look()
+  /** Writes the journal's files again, from the open ones, where they are missing at their paths. Throws the disk's error. */
+  restoreFiles(): void {
+    this.#db.restoreFiles()
   }
 
   /** Resolves when everything written so far survives a power cut. */
@@ -72,22 +72,22 @@ export class Journal {
     return this.#db.durable()
   }
 
-  /** Runs `step` when everything written so far survives a power cut: with whoever asks for that next, in a second else. */
+  /** Runs `step` once everything written so far survives a power cut: at the next `durable`, or within a second. */
   onceDurable(step: () => void): void {
     this.#db.onceDurable(step)
   }
 
-  /** All or nothing. */
+  /** Runs `body` in a transaction, or in the one under way. Throws its error, or the disk's, after a rollback. */
   transaction<T>(body: () => T): T {
     return this.#db.transaction(body)
   }
 
-  /** Runs `step` when the transaction under way is on disk, never where it is rolled back; at once where there is none. */
+  /** Runs `step` after the transaction under way is committed, and never if it is rolled back; at once where there is none. */
   afterCommit(step: () => void): void {
     this.#db.afterCommit(step)
   }
 
-  /** Runs `undo`, the latest first, where the transaction under way is rolled back: memory says what the journal says. */
+  /** Runs `undo` if the transaction under way is rolled back, the latest first, so that memory agrees with the journal. */
   onRollback(undo: Undo): void {
     this.#db.onRollback(undo)
   }

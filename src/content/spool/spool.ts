@@ -130,7 +130,7 @@ export class Spool {
   }
 
   /** Writes files again that others removed, but that are still open or in the journal. Throws the disk's error. */
-  look(): void {
+  restoreFiles(): void {
     for (const file of this.#files.values()) {
       const isRestorable = file.isHeld || file.journaledBytes !== undefined
       // A file that is being written is checked when it is synced.

@@ -14,23 +14,23 @@ export class UndurableDeletes {
   }
 
   /** Notes the delete, in the transaction under way, of a row that named documents at these paths, and this spool file. */
-  ended(paths: readonly string[], spool: string | undefined): void {
+  noteDeleted(paths: readonly string[], spool: string | undefined): void {
     const keys = paths.flatMap((path) => [path, documentAt(path), ...foldersAbove(path).map(under)])
     this.#noteDelete(spool === undefined ? keys : [...keys, spool])
   }
 
   /** Notes the delete of a folder's row, which conflicts only with documents of its name. */
-  endedFolder(path: string): void {
+  noteFolderDeleted(path: string): void {
     this.#noteDelete([path])
   }
 
   /** Notes that a local-only file's row no longer says that its bytes are at this path in the service. */
-  endedReference(path: string): void {
+  noteReferenceDeleted(path: string): void {
     this.#noteDelete([referenceTo(path)])
   }
 
   #noteDelete(keys: readonly string[]): void {
-    const latest = Symbol('end')
+    const latest = Symbol('delete')
     for (const key of keys) this.#deletes.set(key, latest)
     this.#onceDurable(() => {
       for (const key of keys) if (this.#deletes.get(key) === latest) this.#deletes.delete(key)

@@ -27,7 +27,7 @@ export class DamageReports {
   }
 
   /** Reports a fault. `sentence` says what it is and what was done about it, without a full stop. */
-  found(sentence: string): void {
+  report(sentence: string): void {
     const { clock, log, tell, stateDir } = this.#options
     const before = this.#times.get(sentence)
     const now = clock.steady()

@@ -25,7 +25,7 @@ export interface StatusParts extends UnsentParts {
   readonly conflicts: ConflictCopies
   readonly pins: Pins
   readonly lost: LostAndFound
-  readonly trouble: DamageReports
+  readonly damageReports: DamageReports
   readonly disk: Disk
 }
 
@@ -55,7 +55,7 @@ export function status(parts: StatusParts): FileSystemStatus {
     conflicts: parts.conflicts.counted + conflictCopies.length,
     lost: parts.lost.list(),
     damaged: filesSetAside(parts.settings.stateDir, parts.disk),
-    trouble: parts.trouble.list(),
+    trouble: parts.damageReports.list(),
     oddEntries: parts.tree.source.oddEntries,
     openHandles: parts.handles.count,
     knownNodes: parts.tree.nodes.count,

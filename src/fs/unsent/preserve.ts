@@ -57,7 +57,8 @@ async function keepReferred(parts: PreserveParts, path: string, signal: AbortSig
     if (!isBeingWritten(node)) await persistScratch(parts, node)
     else await keepAccepted(parts, node, signal).catch((error: unknown) => warnWhereGone(parts, path, error))
   }
-  if (fetched.length > 0 || parts.journal.ended.mayResurfaceReference(path)) await parts.journal.durable()
+  if (fetched.length > 0 || parts.journal.undurableDeletes.mayResurfaceReference(path))
+    await parts.journal.durable()
 }
 
 /**

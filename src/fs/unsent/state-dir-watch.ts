@@ -15,7 +15,7 @@ export interface StateDirParts {
   readonly journal: Journal
   readonly spool: Spool
   readonly queue: CommitQueue
-  readonly trouble: DamageReports
+  readonly damageReports: DamageReports
 }
 
 export interface RefillParts extends LocalRowParts {
@@ -43,13 +43,13 @@ export const contentTakenAway =
   'unsent content was taken away from the state folder while the drive was in use: what was still held is there again, what is gone is named as refused'
 
 /** Checks the files, and restores those that are missing. Never throws: a failure is reported, and checked again later. */
-export function checkStateDir({ journal, spool, queue, trouble }: StateDirParts): void {
-  attempt(() => journal.look())
-  attempt(() => spool.look())
+export function checkStateDir({ journal, spool, queue, damageReports }: StateDirParts): void {
+  attempt(() => journal.restoreFiles())
+  attempt(() => spool.restoreFiles())
   for (const job of queue.jobs()) {
     const { spool: id, path, isRefused } = job.intention
     if (id === undefined || isRefused || !job.isIdle || !spool.isGone(id)) continue
-    trouble.found(contentTakenAway)
+    damageReports.report(contentTakenAway)
     queue.refuse(job, damagedContent(path, 'it is gone'))
   }
 
@@ -58,7 +58,9 @@ export function checkStateDir({ journal, spool, queue, trouble }: StateDirParts)
       check()
     } catch (error) {
       const { message } = error as Error
-      trouble.found(`the state folder cannot be written (${message}): nothing new is safe until it can be`)
+      damageReports.report(
+        `the state folder cannot be written (${message}): nothing new is safe until it can be`,
+      )
     }
   }
 }

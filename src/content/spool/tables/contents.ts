@@ -38,7 +38,7 @@ export class Contents {
       if (reusable === undefined || !this.#reuse(reusable, spool, bytes))
         this.#db.save('content', { spool, bytes })
       // Removals that `forget` put off are part of the same transaction.
-      this.#db.runLater()
+      this.#db.runQueued()
     })
   }
 
@@ -66,7 +66,7 @@ export class Contents {
   /** Like `remove`, but in the next transaction: content that no row names is removed at the next start anyway. */
   forget(spool: string): void {
     this.#forgotten.add(spool)
-    this.#db.later(() => {
+    this.#db.queueWrite(() => {
       if (!this.#forgotten.has(spool)) return
       this.#keep(spool)
       this.remove(spool)

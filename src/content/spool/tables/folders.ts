@@ -5,11 +5,11 @@ import type { JournalDatabase } from '../journal-database.ts'
 
 export class Folders {
   readonly #db: JournalDatabase
-  readonly #ended: UndurableDeletes
+  readonly #undurableDeletes: UndurableDeletes
 
-  constructor(db: JournalDatabase, ended: UndurableDeletes) {
+  constructor(db: JournalDatabase, undurableDeletes: UndurableDeletes) {
     this.#db = db
-    this.#ended = ended
+    this.#undurableDeletes = undurableDeletes
   }
 
   /** Their paths, in order: a folder before its content. */
@@ -24,6 +24,6 @@ export class Folders {
   remove(path: string): void {
     this.#db.run('delete from folder where path = ?', path)
     // A folder brought back by a power cut would hide a newer document of its name.
-    this.#ended.endedFolder(path)
+    this.#undurableDeletes.noteFolderDeleted(path)
   }
 }

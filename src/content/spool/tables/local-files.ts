@@ -19,14 +19,14 @@ export function pathOfLocalRow(row: string): string | undefined {
 export class LocalFiles {
   readonly #db: JournalDatabase
   readonly #named: NamedContents
-  readonly #ended: UndurableDeletes
+  readonly #undurableDeletes: UndurableDeletes
   /** False while no row has ever referred to content in the service. */
   #mayRefer: boolean
 
-  constructor(db: JournalDatabase, named: NamedContents, ended: UndurableDeletes) {
+  constructor(db: JournalDatabase, named: NamedContents, undurableDeletes: UndurableDeletes) {
     this.#db = db
     this.#named = named
-    this.#ended = ended
+    this.#undurableDeletes = undurableDeletes
     const rows = this.all()
     this.#mayRefer = rows.some(({ reference }) => reference !== undefined)
     for (const { path, spool } of rows) if (spool !== undefined) named.found(rowOfLocalFile(path), spool)
@@ -62,7 +62,7 @@ export class LocalFiles {
     this.#db.transaction(() => {
       this.#noteReference(path, undefined)
       this.#db.run('delete from scratch where path = ?', path)
-      this.#ended.ended([path], this.#named.of(rowOfLocalFile(path)))
+      this.#undurableDeletes.noteDeleted([path], this.#named.of(rowOfLocalFile(path)))
       this.#named.name(rowOfLocalFile(path), undefined)
     })
   }
@@ -71,6 +71,6 @@ export class LocalFiles {
   #noteReference(path: string, now: string | undefined): void {
     if (!this.#mayRefer) return
     const before = this.at(path)?.reference?.path
-    if (before !== undefined && before !== now) this.#ended.endedReference(before)
+    if (before !== undefined && before !== now) this.#undurableDeletes.noteReferenceDeleted(before)
   }
 }
