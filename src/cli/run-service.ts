@@ -17,24 +17,25 @@ import { shellWord } from './shell-word.ts'
 import { packagedUnitName, stopMinutes, unitName, unitText } from './systemd-unit.ts'
 import { UsageError } from './usage-error.ts'
 
-/** More than a unit takes to stop and start (ms). */
+/** Longest run of systemctl (ms): a unit may take `stopMinutes` to stop, and then starts. */
 const systemctlMs = (stopMinutes + 2) * 60_000
 
 export interface DriveToMount {
   readonly project: string
+  /** Undefined: the folder with the project's name in the home folder. */
   readonly mountpoint: string | undefined
+  /** Options of `docmount mount`, as on the command line. */
   readonly mountOptions: readonly string[]
 }
 
-/** If the drive cannot be mounted, restores the former unit, and throws UsageError or CommandError with the drive's message. */
+/**
+ * Makes a unit that mounts the drive at every login, and with `start` mounts it now. Throws UsageError or CommandError; if the drive
+ * cannot be mounted, with the drive's own message, and with the former unit restored.
+ */
 export async function installUnit(drive: DriveToMount, start: boolean): Promise<void> {
   const { project, mountOptions } = drive
-  // A unit does not have this shell's environment: URL and key must be in the config file.
-  const { baseUrl, key } = await readConfigFile(project)
-  const hasUrl = baseUrl !== undefined || mountOptions.some((option) => option.startsWith('--base-url'))
-  if (key === undefined || !hasUrl) {
-    throw new UsageError(`the config file has no service and key for ${project}: run docmount login first`)
-  }
+  await checkConfigured(drive)
+  // Without an own mountpoint, the unit names none: the drive chooses the same one.
   const ownMountpoint = drive.mountpoint === undefined ? undefined : await resolveMountpoint(drive.mountpoint)
   const mountpoint = ownMountpoint ?? (await resolveMountpoint(join(homeOf(), project)))
   // Fails before anything is written if there is no systemd user manager.
@@ -43,26 +44,45 @@ export async function installUnit(drive: DriveToMount, start: boolean): Promise<
   // The units of all drives, and this one even if it is not loaded.
   const units = await readUserUnits([name])
   await checkNotMountedOtherwise(project, mountpoint, units)
-  const folder = unitFolder()
-  const file = join(folder, name)
-  const before = { text: await textOf(file), wasRunning: (find(units, name)?.pid ?? 0) !== 0 }
-  await mkdir(folder, { recursive: true })
   const program = [process.execPath, await realpath(process.argv[1] as string)] as const
   const configFile = process.env['DOCMOUNT_CONFIG'] === undefined ? undefined : configFilePath()
   const text = unitText({ project, mountpoint: ownMountpoint, program, mountOptions, configFile })
-  await writeFile(file, text)
-  try {
-    await systemctl('daemon-reload')
-    if (start) await systemctl('restart', name)
-  } catch (error) {
-    const reason = await startErrorOf(name, error)
-    await restoreUnit(name, file, before)
-    throw reason
-  }
+  const wasRunning = (find(units, name)?.pid ?? 0) !== 0
+  const file = await replaceUnit(name, text, { start, wasRunning })
   await systemctl('enable', name)
   if (start) console.log(`${project} is mounted at ${mountpoint}`)
   console.log(`${file} mounts ${project} at ${mountpoint} at every login`)
   console.log(`to have it mounted while you are not logged in: loginctl enable-linger ${userInfo().username}`)
+}
+
+/** Throws UsageError if the config file lacks URL or key: a unit does not have this shell's environment. */
+async function checkConfigured({ project, mountOptions }: DriveToMount): Promise<void> {
+  const { baseUrl, key } = await readConfigFile(project)
+  const hasUrl = baseUrl !== undefined || mountOptions.some((option) => option.startsWith('--base-url'))
+  if (key === undefined || !hasUrl) {
+    throw new UsageError(`the config file has no service and key for ${project}: run docmount login first`)
+  }
+}
+
+/** Writes the unit's file, and starts the unit with `start`. Returns the file. If that fails, restores what was there before. */
+async function replaceUnit(
+  name: string,
+  text: string,
+  { start, wasRunning }: { readonly start: boolean; readonly wasRunning: boolean },
+): Promise<string> {
+  const file = join(unitFolder(), name)
+  const formerText = await textOf(file)
+  await mkdir(unitFolder(), { recursive: true })
+  await writeFile(file, text)
+  try {
+    await systemctl('daemon-reload')
+    if (start) await systemctl('restart', name)
+    return file
+  } catch (error) {
+    const reason = await startErrorOf(name, error)
+    await restoreUnit(name, file, { formerText, wasRunning })
+    throw reason
+  }
 }
 
 /** Throws CommandError if another unit or process has mounted the drive: this unit would fail and restart for ever. */
@@ -95,17 +115,18 @@ async function startErrorOf(name: string, error: unknown): Promise<unknown> {
   })
 }
 
+/** Puts the former unit back, and starts it if it ran; without a former one, removes the file. */
 async function restoreUnit(
   name: string,
   file: string,
-  { text, wasRunning }: { readonly text: string | undefined; readonly wasRunning: boolean },
+  { formerText, wasRunning }: { readonly formerText: string | undefined; readonly wasRunning: boolean },
 ): Promise<void> {
   await systemctl('stop', name)
-  if (text === undefined) await rm(file, { force: true })
-  else await writeFile(file, text)
+  if (formerText === undefined) await rm(file, { force: true })
+  else await writeFile(file, formerText)
   await systemctl('daemon-reload')
   await systemctl('reset-failed', name).catch(() => {})
-  if (text !== undefined && wasRunning) await systemctl('start', name)
+  if (formerText !== undefined && wasRunning) await systemctl('start', name)
 }
 
 /** Stops and removes the unit of `service install`, and disables the package's unit for the project. */
@@ -127,6 +148,7 @@ export async function removeUnit(project: string): Promise<void> {
   )
 }
 
+/** Prints the units that mount a drive at login, each with its state and, after a failure, the drive's message. */
 export async function showUnits({ json: isJson = false }: JsonOption): Promise<void> {
   const units = (await readUserUnits(await unitFiles())).filter(isInUse)
   if (isJson) {

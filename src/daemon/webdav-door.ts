@@ -67,7 +67,7 @@ export function besideKernel(kernel: SessionDoor, options: WebdavDoorOptions): S
         contentChanged: (ino) => notifier.contentChanged(ino),
         entryChanging: (parent, name) => notifier.entryChanging(parent, name),
         entryChanged: (parent, name) => notifier.entryChanged(parent, name),
-        letGo: (nodes) => notifier.letGo(nodes),
+        dropUnused: (nodes) => notifier.dropUnused(nodes),
         heard: () => notifier.heard(),
       }
       const { server, address } = await serve(fileSystem, options, late)

@@ -222,8 +222,8 @@ export interface Notifier {
   entryChanging(parent: number, name: string): () => void
   /** The name now refers to another node, appeared or disappeared. */
   entryChanged(parent: number, name: string): void
-  /** These nodes are no longer needed: the door may `forget` them. Resolves when the door is notified. */
-  letGo(nodes: readonly LetGo[]): Promise<void>
+  /** Asks the door to `forget` those of these nodes that no program uses. Resolves when the door is notified. */
+  dropUnused(nodes: readonly UnusedNode[]): Promise<void>
   /**
    * Resolves when the door no longer shows a state from before the changes notified so far. It may have to wait for calls that
    * came through the door, so the answer to such a call must never wait for this.
@@ -252,8 +252,8 @@ export const idleWatcher: Watcher = {
   found() {},
 }
 
-/** A node the door holds, and under which name. */
-export interface LetGo {
+/** A node that the door still holds, under this name. */
+export interface UnusedNode {
   readonly ino: number
   readonly kind: NodeKind
   readonly parent: number
@@ -266,6 +266,6 @@ export const silentNotifier: Notifier = {
   contentChanged() {},
   entryChanging: () => () => {},
   entryChanged() {},
-  async letGo() {},
+  async dropUnused() {},
   async heard() {},
 }

@@ -300,11 +300,11 @@ describe('a notification', () => {
       { ino: 8, kind: 'folder', parent: 1, name: 'd' },
       { ino: 9, kind: 'file', parent: 8, name: 'b' },
     ] as const
-    await notifications.letGo(nodes)
+    await notifications.dropUnused(nodes)
     expect(sent.splice(0)).toEqual([prune([7, 8, 9])])
-    await notifications.letGo(nodes)
+    await notifications.dropUnused(nodes)
     expect(sent.splice(0)).toEqual([prune([7, 8, 9]), invalEntry(1, 'a'), invalEntry(8, 'b')])
-    await notifications.letGo(nodes)
+    await notifications.dropUnused(nodes)
     expect(sent).toEqual([invalEntry(1, 'a'), invalEntry(8, 'b')])
   })
 
@@ -318,7 +318,11 @@ describe('a notification', () => {
       })
       const nodes = [{ ino: 7, kind: 'file', parent: 1, name: 'a' }] as const
       const more = [...nodes, { ino: 9, kind: 'file', parent: 1, name: 'b' }] as const
-      await Promise.all([notifications.letGo(nodes), notifications.letGo(more), notifications.letGo(nodes)])
+      await Promise.all([
+        notifications.dropUnused(nodes),
+        notifications.dropUnused(more),
+        notifications.dropUnused(nodes),
+      ])
       expect(sent).toEqual(
         isUnderstood
           ? [prune([7]), prune([7, 9]), prune([7])]

@@ -100,7 +100,7 @@ describe.skipIf(why !== undefined)(`the kernel’s cache${why === undefined ? ''
     }
     const remembered = async (): Promise<number> => (await drive.counts()).rememberedNodes
     const before = await remembered()
-    await drive.ask({ kind: 'notifyLetGo', nodes })
+    await drive.ask({ kind: 'notifyUnused', nodes })
     await expect.poll(remembered).toBe(before - 3)
     expect(await readFile(drive.at('a'), 'utf8')).toBe('a')
   })

@@ -1,7 +1,7 @@
 // Types of the messages between a test and its `serve-memory` program.
 
 import type { CloseReason, DriverName } from '../../src/fuse/driver.ts'
-import type { LetGo, Operations } from '../../src/fs/operations.ts'
+import type { UnusedNode, Operations } from '../../src/fs/operations.ts'
 import type { MemoryFileSystemOptions } from './memory-file-system.ts'
 
 export type OperationName = keyof Operations
@@ -33,7 +33,7 @@ type WishForMount = (
   | { readonly kind: 'letGo'; readonly operation: OperationName }
   | Put
   | { readonly kind: 'notifyName'; readonly parent: number; readonly name: string }
-  | { readonly kind: 'notifyLetGo'; readonly nodes: readonly LetGo[] }
+  | { readonly kind: 'notifyUnused'; readonly nodes: readonly UnusedNode[] }
 ) & {
   /** Index of the program's mount; default: the first. */
   readonly index?: number

@@ -77,8 +77,8 @@ async function carryOut(wish: Wish): Promise<unknown> {
       return held.hold(wish.operation, wish.ignoresSignal ?? false)
     case 'letGo':
       return held.letGo(wish.operation)
-    case 'notifyLetGo':
-      return mounted.notifier.letGo(wish.nodes)
+    case 'notifyUnused':
+      return mounted.notifier.dropUnused(wish.nodes)
     case 'notifyName':
       return mounted.notifier.entryChanged(wish.parent, wish.name)
   }

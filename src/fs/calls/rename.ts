@@ -233,7 +233,7 @@ function toDocument(
     // Renamed back to where it is still on its way to: that goes on, and no more.
     if (arriving !== undefined && parts.owners.of(arriving.intention) === node) {
       parts.owners.handIn(node, arriving, { content: undefined, epoch: undefined })
-      parts.attributes.handedIn(node, arriving.intention)
+      parts.attributes.saveWithChange(node, arriving.intention)
       return arriving
     }
     // Renamed back to where the service has it: nothing ever happened.

@@ -1,5 +1,5 @@
-// Modes and times set here, kept across restarts while the document is the same version, sent or not: so that a second rsync
-// copies nothing, and an editor finds the time it wrote.
+// Modes and times that programs here set on documents; the service has none. A row of the journal keeps them across restarts, for
+// as long as the document is the same version, sent or not: so a second rsync copies nothing, and an editor finds the time it wrote.
 
 import type { RemoteFile } from '../../api/types.ts'
 import { mayBe } from '../../content/fingerprint.ts'
@@ -9,8 +9,8 @@ import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { Node } from './node.ts'
 
 /**
- * In the place of a fingerprint: what is to be sent to this path. No fingerprint begins so. The mark does not say which change
- * that is: a change may go on as another one, with another source or with its content brought here, and what was set stays.
+ * Stands for the fingerprint of a version that is still to be sent; no fingerprint begins so. It does not name the change, since
+ * another one may take that one's place, and the attributes stay.
  */
 const unsentMark = 'unsent'
 
@@ -23,7 +23,7 @@ export class AttributeStore {
     this.#rows = new Map(journal.attributes.all().map((row) => [row.path, row]))
   }
 
-  /** Puts what was set here on a node that shows a version of the service. A node with an unsent change keeps its times. */
+  /** Gives a node the attributes that were set here for the version it shows. A node with an unsent change keeps its own. */
   applyAttributes(node: Node): void {
     if (node.job !== undefined) return
     const row = this.#rows.size === 0 ? undefined : this.#rows.get(node.path)
@@ -32,8 +32,8 @@ export class AttributeStore {
     if (row !== undefined && !isOurs) this.#forgetIfPossible(node.path)
   }
 
-  /** Puts what was set here on a node that shows what an earlier run left unsent. */
-  adornUnsent(node: Node): void {
+  /** Gives a node the attributes of a change that an earlier run left unsent. */
+  applyToUnsent(node: Node): void {
     const row = this.#rows.get(node.path)
     if (row !== undefined && isUnsent(row)) node.times.reset(timesIn(row))
   }
@@ -43,16 +43,16 @@ export class AttributeStore {
     return this.#rows.get(path)
   }
 
-  /** Makes what is set on a node durable; what is being written is handed in first, and its times with it. */
+  /** Saves the node's attributes. Those of a document that is being written are saved with its next change. */
   save(node: Node): void {
-    if (!isToBeHandedIn(node)) this.handedIn(node, node.job?.intention)
+    if (!isToBeHandedIn(node)) this.saveWithChange(node, node.job?.intention)
   }
 
   /**
-   * Saves mode and times with the intention that is handed in: they are its own, not those of the version that the service
-   * has. Undefined: the document is as stored.
+   * Saves the node's attributes as those of this change, which was just journaled; undefined: as those of the version that the
+   * service has.
    */
-  handedIn(node: Node, intention: Intention | undefined): void {
+  saveWithChange(node: Node, intention: Intention | undefined): void {
     const fingerprint = intention === undefined ? node.stored.fingerprint : unsentMark
     if (fingerprint === undefined || node.isLocalOnly || node.isUnlinked) return
     const { path } = node
@@ -63,18 +63,19 @@ export class AttributeStore {
   }
 
   /**
-   * For a document that is renamed while it is being written: what is handed in under the new name is what an earlier close
-   * accepted, on which this was set.
+   * Saves attributes of an earlier path for a document that was renamed while a program writes it. The change under the new name
+   * carries the content of the last close, and `set` are the attributes that this content had.
    */
-  handedInAsBefore({ path }: Node, set: AttributeRow | undefined): void {
+  moveToChange({ path }: Node, set: AttributeRow | undefined): void {
     if (set === undefined) this.forget(path)
     else this.#put({ ...set, path, fingerprint: unsentMark })
   }
 
-  /** Of what was handed in nothing is left to be sent: what was set is of the version that the service has, also while that is written again. */
+  /** Called when the service has the document's last change: the attributes are those of the stored version from now on. */
   settled(node: Node): void {
     const { path, stored } = node
-    if (!isToBeHandedIn(node)) return this.handedIn(node, undefined)
+    if (!isToBeHandedIn(node)) return this.saveWithChange(node, undefined)
+    // The node's present attributes are those of content that is being written again; the row has those that were sent.
     const row = this.#rows.get(path)
     if (row !== undefined && isUnsent(row) && stored.fingerprint !== undefined)
       this.#put({ ...row, fingerprint: stored.fingerprint })
@@ -82,13 +83,13 @@ export class AttributeStore {
 
   #put(row: AttributeRow): void {
     this.#journal.transaction(() => {
-      this.#remember(row.path)
+      this.#restoreOnRollback(row.path)
       this.#rows.set(row.path, row)
       this.#journal.attributes.save(row)
     })
   }
 
-  /** The service has no document at this path any more; the times of one still to be sent there stay. */
+  /** Called when the service has no document at this path any more: forgets its attributes, but not those of one still to be sent there. */
   left(path: string): void {
     const row = this.#rows.get(path)
     if (row !== undefined && !isUnsent(row)) this.forget(path)
@@ -97,13 +98,13 @@ export class AttributeStore {
   forget(path: string): void {
     if (!this.#rows.has(path)) return
     this.#journal.transaction(() => {
-      this.#remember(path)
+      this.#restoreOnRollback(path)
       this.#rows.delete(path)
       this.#journal.attributes.remove(path)
     })
   }
 
-  /** For who only reads: a row of another version is never put on a node. Where it cannot go now, it stays until it can. */
+  /** Like `forget`, but never throws, for calls that only read. A row that stays does no harm: it is of another version. */
   #forgetIfPossible(path: string): void {
     try {
       this.forget(path)
@@ -112,13 +113,13 @@ export class AttributeStore {
     }
   }
 
-  /** The journal has lost them: once more. */
+  /** Journals all of them again, after the journal has lost them. */
   saveAgain(): void {
     for (const row of this.#rows.values()) this.#journal.attributes.save(row)
   }
 
-  /** Put back where the journal's transaction fails. */
-  #remember(path: string): void {
+  /** Restores the row in memory if the journal's transaction fails. */
+  #restoreOnRollback(path: string): void {
     const before = this.#rows.get(path)
     this.#journal.onRollback(() => {
       if (before === undefined) this.#rows.delete(path)
@@ -127,17 +128,17 @@ export class AttributeStore {
   }
 }
 
-/** Set for this version, as far as its record tells (the interface leaves size and time out where it likes). */
+/** True if the row is of this version, as far as its record tells: size and time are optional (interface, "File"). */
 function isOf(row: AttributeRow, record: RemoteFile): boolean {
   return !isUnsent(row) && mayBe(record, row.fingerprint)
 }
 
-/** An earlier docmount wrote more behind the mark. */
+/** True for a row of a change that is still to be sent. An earlier docmount wrote more behind the mark. */
 function isUnsent({ fingerprint }: AttributeRow): boolean {
   return fingerprint.startsWith(unsentMark)
 }
 
-/** Changed since it was handed in, if it was. */
+/** True for content that was changed since it was last journaled: its close journals it. */
 function isToBeHandedIn(node: Node): boolean {
   return node.content !== undefined && node.isDirty && !node.unsent.isOf(node.content)
 }

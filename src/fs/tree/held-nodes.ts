@@ -3,7 +3,7 @@
 // nodes go, and whoever asks again finds them in the listing, most of them under their old numbers.
 
 import type { Timers } from '../../world/clock.ts'
-import type { LetGo, Notifier } from '../operations.ts'
+import type { UnusedNode, Notifier } from '../operations.ts'
 import { isKept, type NodeTable } from './node-table.ts'
 import type { Node } from './node.ts'
 
@@ -38,23 +38,23 @@ export class HeldNodes {
   async #ask(): Promise<void> {
     const { nodes, most } = this.#options
     this.#added = 0
-    await this.#options.notifier().letGo(this.#oldest(nodes.count - Math.floor((most * 3) / 4)))
+    await this.#options.notifier().dropUnused(this.#oldest(nodes.count - Math.floor((most * 3) / 4)))
     this.#isAsking = false
   }
 
-  /** The drive is quiet: the door shall let go of all nodes but an eighth of the most. Resolves when the door was told. */
+  /** Called when the drive is quiet: asks the door to drop all nodes but an eighth of the most. Resolves when the door was told. */
   async rest(): Promise<void> {
     const { nodes, most } = this.#options
-    await this.#options.notifier().letGo(this.#oldest(nodes.count - Math.floor(most / 8)))
+    await this.#options.notifier().dropUnused(this.#oldest(nodes.count - Math.floor(most / 8)))
   }
 
   /**
    * The oldest nodes that may go. Each node looked at goes to the end of the line, so that one that stays is looked
    * at again after all others.
    */
-  #oldest(count: number): LetGo[] {
+  #oldest(count: number): UnusedNode[] {
     const { nodes } = this.#options
-    const found: LetGo[] = []
+    const found: UnusedNode[] = []
     for (const node of nodes.oldestFirst()) {
       if (found.length >= count) break
       nodes.putLast(node)

@@ -7,16 +7,17 @@ import type { Node } from './node.ts'
 
 export class Versions {
   readonly #applyAttributes: (node: Node) => void
-  readonly #follow: (undo: Undo) => void
+  readonly #onRollback: (undo: Undo) => void
+  /** Nodes that show a version of another path, by that path. */
   readonly #elsewhere = new Map<string, Set<Node>>()
 
   /**
-   * `applyAttributes` gives a node the modes and times that were set here for the version it shows; `follow` registers the undo
+   * `applyAttributes` gives a node the modes and times that were set here for the version it shows; `onRollback` registers the undo
    * of a change, in case the journal's transaction fails.
    */
-  constructor(applyAttributes: (node: Node) => void, follow: (undo: Undo) => void) {
+  constructor(applyAttributes: (node: Node) => void, onRollback: (undo: Undo) => void) {
     this.#applyAttributes = applyAttributes
-    this.#follow = follow
+    this.#onRollback = onRollback
   }
 
   /** Makes the document show this version, with the modes and times that were set here for it. */
@@ -32,7 +33,10 @@ export class Versions {
     node.unsent.mayReplace(node.stored.fingerprint)
   }
 
-  /** Makes the document show a version that the service has at this path, which need not be its own: modes and times stay. */
+  /**
+   * Makes the document show a version that the service has at this path, which need not be its own: modes and times stay. So does
+   * the version that the next save may replace, which is one at the document's own path.
+   */
   showAt(node: Node, path: string, record: RemoteFile, askedAt: number): void {
     this.#leave(node)
     node.stored.replace(record, askedAt, undefined)
@@ -45,7 +49,7 @@ export class Versions {
     if (node.stored.record === undefined) return
     node.stored.moveTo(path)
     this.#add(node, path)
-    this.#follow(() => this.#remove(node, path))
+    this.#onRollback(() => this.#remove(node, path))
   }
 
   /** Notes that the service has the shown version at the node's own path, if anywhere. */
@@ -103,14 +107,13 @@ export class Versions {
     return [...(this.#elsewhere.get(path) ?? [])].filter((node) => node.storedPath === path)
   }
 
-  /** Called before the node shows something else. */
+  /** Called before each change: registers its undo, and removes the node from `#elsewhere`. */
   #leave(node: Node): void {
     const { elsewhere } = node.stored
-    // The node as it is now: it is put back should the transaction fail.
-    this.#follow(node)
+    this.#onRollback(node)
     if (elsewhere === undefined || this.#elsewhere.get(elsewhere)?.has(node) !== true) return
     this.#remove(node, elsewhere)
-    this.#follow(() => this.#add(node, elsewhere))
+    this.#onRollback(() => this.#add(node, elsewhere))
   }
 
   #add(node: Node, path: string): void {

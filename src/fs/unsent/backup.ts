@@ -1,5 +1,5 @@
-// A document that became a backup (`f` → `f~`) is not moved at once: it rests where the service has it. If a successor takes
-// the old name, the backup stays on this machine, and the successor replaces the version in the service; if none comes, the
+// A document that became a backup (`f` → `f~`) is not moved in the service at once: it rests. If a new document takes the old name
+// (its successor), the backup stays on this machine, and the successor replaces the version in the service. If none comes, the
 // service moves the backup.
 
 import type { Job } from '../../content/commit/job.ts'

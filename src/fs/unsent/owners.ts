@@ -1,5 +1,5 @@
-// Whose change each intention carries: what ties a node to its jobs, of which it may have more than one (an older one
-// is under way while the newest waits). The only code that gives a node a job, or takes it away.
+// The node whose change each intention carries. A node may have several jobs: an older one is under way while the newest waits.
+// Only this code gives a node a job, or takes it away.
 
 import type { Undo } from '../../content/spool/undo.ts'
 import type { Job } from '../../content/commit/job.ts'
@@ -7,65 +7,66 @@ import type { Intention } from '../../content/intention.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Node } from '../tree/node.ts'
 
+/** Content that was handed to the queue with a change. */
 export interface HandedIn {
   readonly content: SpoolFile | undefined
-  /** Of the node's own content, as it was handed in; undefined where the change carries an older one. */
+  /** Epoch of the node's own content when it was handed in; undefined if the change carries an older content. */
   readonly epoch: number | undefined
 }
 
 export class Owners {
-  readonly #follow: (undo: Undo) => void
+  readonly #onRollback: (undo: Undo) => void
   /** By intention id. */
   readonly #nodes = new Map<number, Node>()
   readonly #ids = new Map<Node, Set<number>>()
 
-  /** `follow` takes what undoes a change, should the journal's transaction fail. */
-  constructor(follow: (undo: Undo) => void) {
-    this.#follow = follow
+  /** `onRollback` registers the undo of a change, in case the journal's transaction fails. */
+  constructor(onRollback: (undo: Undo) => void) {
+    this.#onRollback = onRollback
   }
 
   of({ id }: Intention): Node | undefined {
     return this.#nodes.get(id)
   }
 
-  /** The node's newest change is this job; undefined where nothing is left to do. */
+  /** Makes this job the node's newest change; undefined: nothing has to be sent. */
   handIn(node: Node, job: Job | undefined, { content, epoch }: HandedIn): void {
-    this.#follow(node)
+    this.#onRollback(node)
     node.unsent.handedIn(job, content, epoch)
     if (epoch !== undefined) node.local.handedIn()
     if (job !== undefined) this.#set(job.intention.id, node)
   }
 
-  /** A job of an earlier run. */
+  /** Like `handIn`, for a job of an earlier run. */
   restore(node: Node, job: Job): void {
     this.handIn(node, job, { content: node.content, epoch: node.content?.epoch })
     if (job.intention.keepSource === true && node.content === undefined) node.unsent.copies()
   }
 
-  /** The node's change was taken back. */
+  /** Notes that the node's change was taken back before it was sent. */
   withdraw(node: Node): void {
-    this.#follow(node)
+    this.#onRollback(node)
     if (node.job !== undefined) this.#set(node.job.intention.id, undefined)
     node.unsent.withdrawn()
   }
 
-  /** The intention goes on as another; undefined where it is over. Answers whose it was. */
+  /** Notes that another job takes the intention's place; undefined: it is over. Returns its node. */
   goesOnAs(intention: Intention, successor: Job | undefined): Node | undefined {
     const node = this.of(intention)
     this.#set(intention.id, undefined)
     if (node === undefined) return undefined
-    this.#follow(node)
+    this.#onRollback(node)
     if (successor !== undefined) this.#set(successor.intention.id, node)
     if (node.job?.intention.id === intention.id) node.unsent.goesOnAs(successor)
     return node
   }
 
-  /** The service has the node's newest change where it shows: what becomes of older ones tells nothing of it any more. */
+  /** Called when the service has the node's newest change: outcomes of older jobs no longer concern the node. */
   settled(node: Node): void {
     for (const id of this.#ids.get(node) ?? []) this.#set(id, undefined)
   }
 
-  /** Changes that the one has on its way are the other's. */
+  /** Makes all jobs of one node those of another. */
   handOver(from: Node, to: Node): void {
     for (const id of this.#ids.get(from) ?? []) this.#put(id, to)
     from.unsent.goesOnAs(undefined)
@@ -74,7 +75,7 @@ export class Owners {
   #set(id: number, node: Node | undefined): void {
     const before = this.#nodes.get(id)
     this.#put(id, node)
-    this.#follow(() => this.#put(id, before))
+    this.#onRollback(() => this.#put(id, before))
   }
 
   #put(id: number, node: Node | undefined): void {

@@ -1,4 +1,5 @@
-// After a restart: the view shows what the journal says is wanted, before the service has heard of it.
+// Recovery at the start of a drive: puts the changes and files that an earlier run left in the journal back into the tree, and lets
+// the queue go on with them. So programs find what they saved before the service has it.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { digestOf, digestOfBytes, isSameDigest, withDigest } from '../../content/digest.ts'
@@ -26,14 +27,14 @@ export interface RecoverParts extends RestoreParts {
   readonly clock: Clock
 }
 
-/** Puts everything that is true only here back into the tree, then lets the queue go on. */
+/** Puts everything that the journal has back into the tree: unsent changes, folders made here, local-only files, in this order. */
 export async function recover(parts: RecoverParts): Promise<void> {
   restoreContents(parts)
   const intentions = parts.journal.intentions.all()
-  for (const intention of intentions) await rememberWhatWasSent(parts, intention)
+  for (const intention of intentions) await countAsSent(parts, intention)
   parts.queue.resume(intentions)
   for (const job of parts.queue.jobs()) restore(parts, job)
-  // After what came to their names, and left them, before they were made.
+  // After the changes: a document that was moved or deleted may have had a folder's name before.
   for (const path of parts.journal.folders.all()) {
     const folder = ensureFolder(parts.tree, path)
     folder.folder?.makeHere()
@@ -41,9 +42,9 @@ export async function recover(parts: RecoverParts): Promise<void> {
     parts.tree.places.settleSince(folder, parts.clock.steady())
     parts.tree.places.keep(folder)
   }
-  // Last: a backup may share its content with what is on its way, and keeps it.
+  // Last: a backup may share its spool file with an unsent change, and must keep it.
   for (const row of parts.journal.localFiles.all()) {
-    // libfuse 2 renames what is unlinked while open; the last close, which removes it, did not come.
+    // libfuse 2 renames a file that is unlinked while open, and removes it at the last close, which did not come.
     if (isHiddenName(nameOf(row.path))) {
       parts.journal.localFiles.remove(row.path)
       continue
@@ -56,14 +57,14 @@ export async function recover(parts: RecoverParts): Promise<void> {
     if (row.spool !== undefined) restoreContent(parts, node, row.spool)
     else if (row.reference !== undefined) showStored(parts.tree, node, row.reference)
     node.local.saved()
-    // The program that made a temporary file of another name has lost it: that is sent at once.
+    // A temporary file that is no program's own by its name is checked at once: the program that made it has ended.
     parts.localOnly.found(node, !isLocalName(node.name))
   }
   if (intentions.length > 0)
     parts.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')
 }
 
-/** A power cut may have left less in the spool than in the journal. */
+/** Writes small contents from the journal into the spool, whose files a power cut may have lost. */
 function restoreContents(parts: RestoreContentsParts): void {
   const saved = new Map(parts.journal.intentions.all().map(({ spool, digest }) => [spool, digest]))
   for (const { spool, bytes } of parts.journal.contents.all()) {
@@ -74,8 +75,8 @@ function restoreContents(parts: RestoreContentsParts): void {
   }
 }
 
-/** Content that was on its way when the last run ended may have arrived: its digest tells it from another client's version. */
-async function rememberWhatWasSent(
+/** Counts an intention's content as sent, since it may have arrived: its digest then tells it from another client's version. */
+async function countAsSent(
   { spool, log }: Pick<RecoverParts, 'spool' | 'log'>,
   intention: Intention,
 ): Promise<void> {
@@ -84,10 +85,10 @@ async function rememberWhatWasSent(
     intention.sentDigests = withDigest(intention.sentDigests, intention.digest)
     return
   }
-  // Journaled by a docmount that kept no digests, or mostly holes.
+  // Without a digest: journaled by an older docmount, or a long sparse file.
   try {
     const content = spool.get(intention.spool)
-    // The drive waits for this. It is read when there is something to compare it with.
+    // The start waits for this, so long content is read only when there is a version to compare it with.
     if (content.size > longBytes) return content.idle()
     intention.sentDigests = withDigest(intention.sentDigests, await digestOf(content.stream()))
     content.idle()

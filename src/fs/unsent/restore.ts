@@ -42,7 +42,7 @@ export function restore(parts: RestoreParts, job: Job): void {
   if (intention.digest !== undefined) node.content?.knowDigest(intention.digest)
   parts.owners.restore(node, job)
   restoreSource(parts, node, intention)
-  parts.attributes.adornUnsent(node)
+  parts.attributes.applyToUnsent(node)
 }
 
 /**

@@ -1,10 +1,10 @@
-// A document renamed away and back over what was saved there meanwhile, whose first rename the service then refused: nothing is
-// left to be sent of it.
+// The end of a rename that is not sent, because the document is back at its old path: it was renamed back, or the service refused
+// the rename.
 
 import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
 
-/** It never left, as far as the service knows, and may be gone from there: what the next listing says of it is so. */
+/** Makes the node show the version at its own path. Listings decide again: another client may have changed or removed it. */
 export function revertRename(tree: Tree, node: Node): void {
   if (node.isUnlinked || node.isLocalOnly) return
   if (node.remote !== undefined) tree.backAtOwnPath(node)

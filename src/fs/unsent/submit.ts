@@ -1,4 +1,5 @@
-// The way down: from a dirty node to an intention in the queue. Close waits here.
+// Saving: a changed document is journaled as an intention with its content, and handed to the commit queue. Programs call it by
+// close and fsync, which wait here for the service; renames and repeated attempts call it, too.
 
 import type { Job } from '../../content/commit/job.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
@@ -36,9 +37,9 @@ const quietMs = 200
 /** How long a file that was only created or emptied rests: a browser's placeholder, `touch`, `: > f`. */
 const untouchedQuietMs = 1_000
 
-/** From a document to an intention, for all who save one: a close, a rename, what is tried again. */
+/** Saves documents. `submit` is the journaling that all ways of saving share. */
 export class Saves {
-  /** Documents that became backups a moment ago, by the path they left. */
+  /** Documents that became backups a moment ago, and are not moved in the service yet, by the path they left (backup.ts). */
   readonly deferred: ReadonlyMap<string, DeferredBackup>
   readonly #parts: SavesParts & BackupParts
 
@@ -48,10 +49,13 @@ export class Saves {
     this.#parts = { ...parts, deferred }
   }
 
-  /** Journals the node's content as it is now and hands it to the queue. Durable when this resolves; else it is named, and tried again. */
+  /**
+   * Journals the node's content as it is now, and hands it to the queue. Resolves when the content survives a power cut. Throws the
+   * disk's error: then `status` names the document, and it is tried again.
+   */
   async commit(node: Node): Promise<Job | undefined> {
     try {
-      return await this.#keepNow(node)
+      return await this.#journalNow(node)
     } catch (error) {
       if (node.content !== undefined) this.#parts.spool.describe(node.content, node.path)
       this.#parts.saveFailures.refused(node, error)
@@ -59,7 +63,7 @@ export class Saves {
     }
   }
 
-  async #keepNow(node: Node): Promise<Job | undefined> {
+  async #journalNow(node: Node): Promise<Job | undefined> {
     const { content } = node
     if (node.isLocalOnly) {
       await persistScratch(this.#parts, node)
@@ -77,8 +81,8 @@ export class Saves {
   }
 
   /**
-   * The journaling half of `commit`: the content is secured as of this epoch, or is a copy the service makes itself. It rests
-   * for `deferMs` before it is sent.
+   * The journaling half of `commit`. `content` was synced as of `securedEpoch` (`Spool.secure`); undefined for a move, or a copy that
+   * the service makes. Sent after `deferMs`. Returns undefined if nothing has to be sent.
    */
   submit(
     node: Node,
@@ -90,10 +94,10 @@ export class Saves {
       this.#parts.journal.onRollback(node)
       keepBackup(this.#parts, node.path)
       const handedIn = journalPut(this.#parts, node, content, deferMs)
-      this.#parts.attributes.handedIn(node, handedIn?.intention)
+      this.#parts.attributes.saveWithChange(node, handedIn?.intention)
       return handedIn
     })
-    // Up to the top: one that was may have been moved into one that was not.
+    // All of them: a folder that the service knows nothing of may have been moved into one that it knows.
     for (let above = node.parent; above?.folder !== undefined; above = above.parent) {
       if (above.folder.isOnlyHere) this.#parts.journal.onRollback(above.folder.handIn())
     }
@@ -101,12 +105,12 @@ export class Saves {
       content,
       epoch: content === node.content ? securedEpoch : undefined,
     })
-    // Back where it was before a rename that was refused, or not sent yet.
+    // The document is back at its old path, after a rename that was refused or not sent yet.
     if (job === undefined) revertRename(this.#parts.tree, node)
     return job
   }
 
-  /** A file that was on this machine only is a document: its content is secured as of this epoch. */
+  /** Like `submit`, for a file that was on this machine only and is a document from now on. */
   submitDecided(node: Node, content: SpoolFile, securedEpoch: number): void {
     this.#parts.journal.transaction(() => {
       this.#parts.journal.onRollback(node)
@@ -117,22 +121,22 @@ export class Saves {
     })
   }
 
-  /** The same of a document that became a backup, and rests for its successor to come to the path it left. */
+  /** Like `submit`, for a document that became a backup: it rests, since a new document may come to the path `left` (backup.ts). */
   submitBackup(node: Node, securedEpoch: number, left: string): void {
     const job = this.submit(node, node.content, securedEpoch, backupGraceMs)
     if (job !== undefined) defer(this.#parts, left, { node, job })
   }
 
   /**
-   * A document that is being written has moved: its close commits it, under the new name. Until then the journal has what
-   * an earlier close accepted, which is in this spool file, or in the service, with what was set on that; where there is
-   * nothing of the kind the close is in time.
+   * Called when a document was renamed while a program writes it. Its close commits the new content, under the new name. Until then
+   * the journal has the content of the last close: `accepted` is its spool file (undefined: the service has it), `set` its
+   * attributes. A document that was never closed needs nothing.
    */
   commitAtClose(node: Node, accepted: string | undefined, set: AttributeRow | undefined): undefined {
     const content = accepted === undefined ? undefined : this.#parts.spool.get(accepted)
     if (content === undefined && node.unsent.movesFrom === undefined) return
     const job = this.submit(node, content, -1)
-    this.#parts.attributes.handedInAsBefore(node, set)
+    this.#parts.attributes.moveToChange(node, set)
     if (job === undefined) this.#parts.attributes.settled(node)
     else this.#parts.queue.hold(job)
   }
@@ -155,7 +159,7 @@ export class Saves {
       const { bursts, closeWait } = this.#parts
       const save = { job, size: node.size ?? 0, caller }
       await bursts.closed(save, (each) => closeWait.wait(each, caller.signal))
-      await this.#keepCopy(node, job, caller.signal)
+      await this.#saveUnmadeCopy(node, job, caller.signal)
     } else if (node.job?.intention.isRefused === true) {
       throw node.job.error
     }
@@ -167,7 +171,7 @@ export class Saves {
       await node.content?.sync()
       return
     }
-    if (node.isLocalOnly && this.#parts.undecided.isDecidedBySync(node)) await this.#decide(node)
+    if (node.isLocalOnly && this.#parts.undecided.isDecidedBySync(node)) await this.#makeDocument(node)
     const job = isUnsubmitted(node) ? await this.commit(node) : node.job
     if (job === undefined) {
       await this.#parts.journal.durable()
@@ -176,23 +180,23 @@ export class Saves {
     if (job.intention.isRefused) throw job.error
     this.#parts.queue.runNow((intention) => intention === job.intention)
     await this.#parts.closeWait.wait(job, signal)
-    await this.#keepCopy(node, job, signal)
+    await this.#saveUnmadeCopy(node, job, signal)
   }
 
-  /** Kept as it is, also where it is told that it is no document. */
+  /** The close of a local-only file: journals it, and throws EOPNOTSUPP afterwards if its content is no document of a stored type. */
   async #flushLocal(node: Node, caller: Caller): Promise<void> {
     const { isDying = false } = caller
     if (!isUnsubmitted(node) && !isDying) return
     node.local.closed(isDying)
     await this.commit(node)
-    // A program that is being ended hears no answer.
+    // The program is being killed, and gets no answer.
     if (isDying) return
     await this.#parts.undecided.closes(node)
     this.#parts.bursts.closedHere(caller)
   }
 
-  /** A file whose name tells no type is a document from now on. Throws EOPNOTSUPP where its content is of no stored type. */
-  async #decide(node: Node): Promise<void> {
+  /** Makes a file whose name tells no type a document, at its fsync. Throws EOPNOTSUPP if its content is of no stored type. */
+  async #makeDocument(node: Node): Promise<void> {
     const { content } = node
     if (content === undefined) return
     await this.#parts.undecided.closes(node)
@@ -204,7 +208,7 @@ export class Saves {
     })
   }
 
-  /** The last close of a node: commits what no flush did, and gives clean content to the cache. */
+  /** The last close of a handle (RELEASE): commits content that no flush did, and gives saved content to the cache. */
   async released(node: Node): Promise<void> {
     try {
       if (node.isUnlinked) {
@@ -221,16 +225,16 @@ export class Saves {
   }
 
   /**
-   * A file that was only created so far: journaled, so that a kill does not undo it, and held until its last
-   * writer is gone, since most programs write next (a shell flushes before the command it redirects has begun).
+   * Journals a file that was only created so far, so that a kill does not undo it. It is not sent before its last writer closes it,
+   * since most programs write next (a shell flushes before the command it redirects has begun).
    */
   #journalUntouched(node: Node): void {
     const job = this.submit(node, node.content, node.content?.epoch ?? -1)
     if (job !== undefined) this.#parts.queue.hold(job)
   }
 
-  /** A copy that the service has not made by now is saved as what is here is saved. */
-  async #keepCopy(node: Node, job: Job, signal: AbortSignal): Promise<void> {
+  /** Saves the content of a copy that the service has not made yet, once it is on this machine. Does nothing for other documents. */
+  async #saveUnmadeCopy(node: Node, job: Job, signal: AbortSignal): Promise<void> {
     if (await isCopyMade(this.#parts, node, job, signal)) return
     this.#parts.journal.transaction(() => {
       if (this.#parts.queue.withdraw(job)) this.#parts.owners.withdraw(node)
@@ -239,7 +243,7 @@ export class Saves {
     await this.#parts.journal.durable()
   }
 }
-/** Content and intention, in one. */
+/** Journals a `put` with its content, in the transaction under way. Returns undefined if nothing has to be sent. */
 function journalPut(
   { queue, spool, owners }: Pick<SavesParts, 'queue' | 'spool' | 'owners'>,
   node: Node,
@@ -248,7 +252,7 @@ function journalPut(
 ): Job | undefined {
   const source = sourceOf(node)
   if (content === undefined && source?.path === node.path) {
-    // Back where the service has it, or gets it: there is nothing to be moved.
+    // The document is back at the path where the service has it, or will have it: there is nothing to move.
     const arriving = queue.find(node.path)
     return arriving !== undefined && owners.of(arriving.intention) === node ? arriving : undefined
   }
@@ -256,7 +260,7 @@ function journalPut(
     kind: 'put',
     path: node.path,
     spool: content?.id,
-    // Of what is moved or copied: what is being written here may be of another length.
+    // Without content of its own, the size of the version that is moved or copied: the document may be longer by now.
     size: (content ?? node.stored).size,
     digest: content?.digest,
     base: node.unsent.base,
@@ -265,16 +269,13 @@ function journalPut(
       ? { source: source.path, sourceFingerprint: source.fingerprint, keepSource: node.unsent.isCopy }
       : {}),
   })
-  // The delete of what it left on its way is no change of the document.
+  // A delete that the put became in the queue, of a version it left on its way, is no change of this document.
   if (job?.intention.kind !== 'put') return undefined
   if (content !== undefined) spool.journal(content, node.path)
   return job
 }
 
-/**
- * The place that the next commit takes away, or copies: the document's older one, or where the service has bytes that
- * are not here.
- */
+/** The place from which the next commit moves or copies the document: its older path, or the path of a version that is not here. */
 export function sourceOf(node: Node): OlderPlace | undefined {
   if (node.unsent.movesFrom !== undefined) return node.unsent.movesFrom
   const { elsewhere, fingerprint } = node.stored
@@ -287,7 +288,7 @@ function usualRestMs(closeWait: CloseWait, node: Node): number {
   return closeWait.isNone ? quietMs : 0
 }
 
-/** Something of it is in the service, or was accepted by an earlier close. */
+/** True if the service has a version of the document, or an earlier close was accepted. */
 function isKnown(node: Node): boolean {
   return node.remote !== undefined || node.job !== undefined
 }

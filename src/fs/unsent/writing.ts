@@ -1,4 +1,5 @@
-// A node's content changes: in place where nobody else needs it as it is, else in a copy of the node's own.
+// Changes of a document's content by programs: in its spool file, or in a copy if an intention or another node needs that file as it
+// is. Content that is only in the service is brought here first (copy-up).
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Journal } from '../../content/spool/journal.ts'
@@ -27,10 +28,7 @@ export interface ChangeParts extends TouchParts {
   readonly journal: Journal
 }
 
-/**
- * A call that waits. The signal is asked for only where there is something to wait for: making one costs as much as a
- * write.
- */
+/** A call that may wait. Its signal is read only if it does: creating one costs as much as a write. */
 type Waiting = Pick<Caller, 'signal'>
 type Changing = Waiting & Looker
 
@@ -40,9 +38,9 @@ export interface TruncateParts extends BringParts, ChangeParts {
 }
 
 /**
- * The content will be changed: brought here first (copy-up), or copied where somebody else needs it as it is, since what
- * an intention names never changes. `length` bytes are enough where the rest is cut off anyway. At once where nothing is
- * to be done; looked at again after a wait, in which a close may have come.
+ * Prepares a change of the content: brings it here (copy-up), or copies it if an intention names it, which must not change.
+ * `length`: so many bytes are enough, since the rest is cut off. Returns undefined if the content may be changed now; otherwise the
+ * caller waits, and calls again, since a close may have come meanwhile.
  */
 export function makeWritable(
   parts: BringParts,
@@ -74,8 +72,8 @@ export function makeWritable(
 }
 
 /**
- * The same for who knows how long the content of `generation` was. Throws ESTALE where another client has replaced that, also
- * where it is met only now: what is cut by the length of one version, or grown, is not another one.
+ * Like `makeWritable`, and waits until it is done, for a call that depends on the length of the content of `generation`. Throws ESTALE
+ * if another client's version has replaced that: a length is not applied to another version.
  */
 export async function makeWritableAs(
   parts: BringParts,
@@ -92,20 +90,20 @@ export async function makeWritableAs(
   }
 }
 
-/** The same content in a file of the node's own. */
+/** Makes a copy the node's content; `isWhole`: it has all bytes, so that it counts as saved if the original did. */
 function takeCopy(parts: TakeContentParts, node: Node, copy: SpoolFile, isWhole: boolean): void {
   const isSaved = isWhole && !node.isDirty
   takeContent(parts, node, copy)
   if (isSaved) node.local.saved()
 }
 
-/** The content changes now: what it may replace is decided, what is on its way of it stops, and the times say so. */
+/** Notes that the content changes now: decides the version that the save may replace, stops the upload of it, and sets the times. */
 export function markChanged(parts: ChangeParts, node: Node, change: Change, looker: Looker): void {
   beginSave(parts.tree.seen, node, change, looker)
-  // Content that was sent, and is changed in place now, is of use again. First, since the journal may not take it.
+  // Content that was sent, and is changed in place now, must survive a crash again. First, since the journal may refuse that.
   if (!node.isUnlinked && !node.isDirty && node.content?.digest !== undefined)
     parts.journal.dropped.remove(node.content.id)
-  // A move sends nothing of it: what it moves is in the service. And of what nobody sees any more no close takes over.
+  // Not a move, which sends no bytes of the document; nor for an unlinked one, whose close hands in nothing new.
   const { job } = node
   if (job?.intention.spool !== undefined && !job.isHeld && !node.isUnlinked) parts.queue.hold(job)
   node.unsettle()
@@ -113,13 +111,13 @@ export function markChanged(parts: ChangeParts, node: Node, change: Change, look
   touch(parts, node)
 }
 
-/** The content is from now: written, not read. */
+/** Sets the time of change to now, as a write does. */
 export function touch(parts: TouchParts, node: Node): void {
   const now = timeOfMs(parts.clock.wall())
   node.times.changed(now, attributesOf(node, parts.owner).atime)
 }
 
-/** Sets the size, which was decided by the content of `generation`; cutting to nothing downloads nothing. */
+/** Sets the size. `generation`: that of the content by which the caller decided. A cut to 0 bytes downloads nothing. */
 export async function truncateContent(
   parts: TruncateParts,
   node: Node,
@@ -143,7 +141,7 @@ export async function truncateContent(
     // An empty file of its own has nothing to cut.
     if (content.size !== size) await content.truncate(size)
   } catch (error) {
-    // There may be no close that would save what stays.
+    // No close may follow that would save the content.
     parts.saveFailures.refused(node, error)
     throw error
   }

@@ -2,7 +2,7 @@
 // that node or folder is unanswered, so no answer to the kernel may wait for it. Answers of the WebDAV door may (`heard`), since no
 // request of the kernel waits for those.
 
-import type { LetGo, Notifier } from '../../fs/operations.ts'
+import type { UnusedNode, Notifier } from '../../fs/operations.ts'
 import { set64, setI32, setU32, viewOf } from './fields.ts'
 import { notifyCode } from './protocol-opcodes.ts'
 import { UnheardNames } from './unheard-names.ts'
@@ -16,8 +16,8 @@ export class Notifications implements Notifier {
   readonly #waiting = new Map<string, Promise<boolean>>()
   /** The newest message: once it was sent, so were all before it. */
   #last: Promise<boolean> = Promise.resolve(true)
-  /** The newest `letGo` call: they run one after another, since each waits for its own messages. */
-  #lettingGo: Promise<void> = Promise.resolve()
+  /** The newest `dropUnused` call: they run one after another, since each waits for its own messages. */
+  #dropping: Promise<void> = Promise.resolve()
   /** True until the kernel refuses PRUNE, as Linux before 6.18 does. */
   #understandsPrune = true
 
@@ -53,12 +53,12 @@ export class Notifications implements Notifier {
     await this.#last
   }
 
-  letGo(nodes: readonly LetGo[]): Promise<void> {
-    this.#lettingGo = this.#lettingGo.then(() => this.#letGo(nodes))
-    return this.#lettingGo
+  dropUnused(nodes: readonly UnusedNode[]): Promise<void> {
+    this.#dropping = this.#dropping.then(() => this.#dropUnused(nodes))
+    return this.#dropping
   }
 
-  async #letGo(nodes: readonly LetGo[]): Promise<void> {
+  async #dropUnused(nodes: readonly UnusedNode[]): Promise<void> {
     const first = nodes[0]
     if (first === undefined) return
     if (this.#understandsPrune) {

@@ -52,7 +52,7 @@ export class NativeSession {
       entryChanging: (parent, name) => () => this.names.drop(parent, name),
       entryChanged: (parent, name) => this.names.drop(parent, name),
       // Not needed: the name cache has references on few nodes.
-      async letGo() {},
+      async dropUnused() {},
       // Resolves when everything that the kernel has cached has expired.
       heard: async () => {
         const leftMs = this.#lastAnswerAtMs + kernelTtlMs + marginMs - performance.now()

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../service-error.ts'
 import type { NodeRow, Store } from './database.ts'
-import { makeWay } from './detached.ts'
+import { freePath } from './detached.ts'
 import { createNodeId } from './node-id.ts'
 import { enterFolder, findByPath } from './nodes.ts'
 import { prepared } from './prepared.ts'
@@ -71,7 +71,7 @@ async function insertNode(store: Store, node: NodeRow): Promise<void> {
     await insertRow(store, node)
   } catch (error) {
     // A deleted node that is not cleared yet may have the path.
-    if (!isUniqueViolation(error) || !(await makeWay(store, node.project_id, node.path))) throw error
+    if (!isUniqueViolation(error) || !(await freePath(store, node.project_id, node.path))) throw error
     await insertRow(store, node)
   }
 }

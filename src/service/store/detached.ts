@@ -76,14 +76,14 @@ export async function clearFolder(store: Store, folder: DetachedTable): Promise<
 }
 
 /** Frees a path that a deleted node still has. Returns false if a live node has the path, or none. */
-export async function makeWay(store: Store, projectId: string, path: string): Promise<boolean> {
+export async function freePath(store: Store, projectId: string, path: string): Promise<boolean> {
   if ((await findByPath(store, projectId, path)) !== undefined) return false
-  const moved = await moveAside(store, { projectId, path })
+  const moved = await renameDeleted(store, { projectId, path })
   return moved.length > 0
 }
 
 async function detach(store: Store, top: NodeRow, detachedAt: number): Promise<void> {
-  await moveAside(store, { projectId: top.project_id, path: top.path })
+  await renameDeleted(store, { projectId: top.project_id, path: top.path })
   await store
     .insertInto('detached')
     .values({ project_id: top.project_id, path: top.path, detached_at: detachedAt })
@@ -99,7 +99,7 @@ const deleteNode = prepared((store, params: { id: string }) =>
   store.deleteFrom('nodes').where('id', '=', params.id),
 )
 
-const moveAside = prepared((store, params: { projectId: string; path: string }) =>
+const renameDeleted = prepared((store, params: { projectId: string; path: string }) =>
   store
     .updateTable('nodes')
     .set({ path: sql`path || ${engineOf(store).aside} || id`, parent_id: null })

@@ -95,7 +95,7 @@ export async function setUpTree(
     entryChanging: () => () => {},
     entryChanged: (parent, name) => void told.push(`entry ${pathIn(tree.nodes.get(parent), name)}`),
     // As the kernel does where nobody uses them.
-    async letGo(nodes) {
+    async dropUnused(nodes) {
       for (const { ino } of nodes) tree.nodes.forget(ino, Infinity)
     },
     async heard() {},

@@ -4,7 +4,7 @@
 import { type ChangeArgument, type ChangeName, type ChangeResult, changes } from '../changes.ts'
 import { createFile, insertRow } from '../create-file.ts'
 import type { NodeRow, Store } from '../database.ts'
-import { clearFolder, makeWay, nextDetached } from '../detached.ts'
+import { clearFolder, freePath, nextDetached } from '../detached.ts'
 import { engineOf } from '../engine-adapter.ts'
 import type { Commits } from '../opened-store.ts'
 import { prepared } from '../prepared.ts'
@@ -96,7 +96,7 @@ async function putFile(
 }
 
 async function insertInPlace(store: Store, node: NodeRow): Promise<void> {
-  await makeWay(store, node.project_id, node.path)
+  await freePath(store, node.project_id, node.path)
   await insertRow(store, node)
 }
 
