@@ -1,7 +1,7 @@
 // Summarises vitest's JSON report: scripts/test-summary.mjs REPORT.json
 // Exits 1 if a test failed, or if CI is set and the mount tests did not run.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Paths of the mount project's files: vitest's report does not contain the project. */
 const mounting = /\/test\/(mount|crash|model|behaviour\/mount)/
@@ -17,9 +17,10 @@ if (process.env.CI !== undefined && counts !== undefined) {
   for (const file of counts.idle) complain('no test ran in ' + file + ', and CI is set')
 }
 const leftOut = counts?.leftOut ?? []
-// The project on PostgreSQL is not part of a plain run, so none of its tests reports that it was left out.
+// Files that are not part of a plain run, and the project on PostgreSQL: none of their tests reports that it was left out.
 if (process.env.DOCMOUNT_ALL === undefined)
   leftOut.push(
+    ...thoroughFiles(),
     'the service on PostgreSQL, and with contents in S3: its promises once more, several nodes, what is killed, migrate',
   )
 if (leftOut.length > 0) {
@@ -38,6 +39,22 @@ for (const { name, message } of failures) {
 }
 console.log(`${counts?.passed ?? 0} passed, ${failed} failed, ${counts?.skipped ?? 0} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
+
+/** Each such file, by the first sentence of its header. */
+function thoroughFiles() {
+  const tests = new URL('../test/', import.meta.url)
+  return readdirSync(tests, { recursive: true })
+    .filter((name) => name.endsWith('.thorough.test.ts'))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((name) => {
+      const [header] = /^(?:\/\/.*\n)+/.exec(readFileSync(new URL(name, tests), 'utf8')) ?? ['']
+      const [sentence] = header
+        .replaceAll(/\/\/ ?/g, '')
+        .replaceAll('\n', ' ')
+        .split(/(?<=\.) (?=[A-Z])/)
+      return `${name.replace('.thorough.test.ts', '')}: ${sentence.trim()}`
+    })
+}
 
 function complain(text) {
   console.error(`test: ${text}`)

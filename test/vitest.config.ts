@@ -3,6 +3,7 @@
 // and mounts of its own: what computes uses the processor while what is mounted waits.
 import { defineConfig } from 'vitest/config'
 import { makeBuilds } from './support/builds.ts'
+import { isThorough } from './support/is-thorough.ts'
 import { threads } from './support/threads.ts'
 import { Riffled } from './support/riffled.ts'
 
@@ -11,6 +12,9 @@ const mountTests = ['test/mount/**/*.test.ts', 'test/behaviour/mount*.test.ts', 
 /** Random work under random trouble: half a minute here, for as long as you like by `scripts/soak`. */
 const modelTests = ['test/model/**/*.test.ts']
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
+
+/** Files that only `scripts/test --all` runs: its summary names each of them by the first sentence of its header. */
+const leftOut = isThorough || isSoak ? [] : ['test/**/*.thorough.test.ts']
 
 /** Promises of the service whatever keeps its store: run on PostgreSQL once more, by `scripts/test --all`. */
 const onBothStores = [
@@ -51,7 +55,13 @@ export default defineConfig({
           name: 'unit',
           expect: patient,
           include: ['test/**/*.test.ts'],
-          exclude: [...mountTests, ...modelTests, 'test/service/postgres/*.test.ts', sharingProcesses],
+          exclude: [
+            ...mountTests,
+            ...modelTests,
+            'test/service/postgres/*.test.ts',
+            sharingProcesses,
+            ...leftOut,
+          ],
           maxWorkers,
           ...limits,
         },
@@ -62,6 +72,7 @@ export default defineConfig({
           name: 'unit-sharing',
           expect: patient,
           include: [sharingProcesses],
+          exclude: leftOut,
           isolate: false,
           maxWorkers,
           ...limits,
@@ -85,6 +96,7 @@ export default defineConfig({
           name: 'mount',
           expect: patient,
           include: isSoak ? modelTests : [...mountTests, ...modelTests],
+          exclude: leftOut,
           maxWorkers,
           ...limits,
         },

@@ -4,9 +4,9 @@
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const longestWaiting = /-away\.test\.ts$|\/slow-uplink\.test\.ts$|\/reach\.test\.ts$|\/steps\.test\.ts$/
+const longestWaiting = /-away\.|\/slow-uplink\.|\/reach\.|\/steps\./
 /** Short files with long-running suites: without a record of earlier runs, vitest sorts by the size of files. */
-const long = /\/behaviour\/|\/world\/simulation\.test\.ts$|\/serve-command\.test\.ts$|\/model\//
+const long = /\/behaviour\/|\/world\/simulation\.|\/serve-command\.|\/model\//
 
 const rankOf = ({ moduleId }: TestSpecification): number =>
   longestWaiting.test(moduleId) ? 0 : long.test(moduleId) ? 1 : 2

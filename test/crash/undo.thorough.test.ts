@@ -11,7 +11,6 @@ import { startCrashingDrive, type CrashingDrive } from '../support/crashing-driv
 import { makeCutDisk, whyNoCutDisk } from '../support/cut-disk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { driveTree, serviceTree } from '../support/trees.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { useGatedService } from './gated-service.ts'
@@ -65,14 +64,12 @@ const stories = (old: Buffer, fresh: Buffer): readonly Story[] => [
   },
 ]
 
-const sizes = { ...(isThorough ? { 'of a few bytes': 12 } : {}), 'of several blocks': 300_000 }
-const steps = isThorough ? [1, 2, 3] : [2]
+const sizes = { 'of a few bytes': 12, 'of several blocks': 300_000 }
+const steps = [1, 2, 3]
 const whyNoCut = whyNoCutDisk()
 
 describe.skipIf(whyNoFuse() !== undefined)('undo', () => {
   const gated = useGatedService()
-
-  leaveOut('killed at calls 1 and 3, and versions of a few bytes')
 
   for (const [size, bytes] of Object.entries(sizes)) {
     for (const verdict of ['keep', 'keep-answer'] as const) {

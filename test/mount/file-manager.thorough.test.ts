@@ -8,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, inDrive, startDesk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled, run, type Ran } from '../support/run.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 const programs = ['dbus-run-session', 'Xvfb', 'nautilus', 'xdotool', 'gdbus']
@@ -19,8 +18,6 @@ const whyNot =
   whyNoFuse() ??
   programs.find((program) => !isInstalled(program)) ??
   (bindings.some((file) => existsSync(file)) ? undefined : 'python3-nautilus')
-
-leaveOut('the emblems and the menu of a drive, in a real Nautilus')
 
 /** Tells bus and screen; ends with its stdin. */
 const desktop = `
@@ -52,7 +49,7 @@ const colours = {
   pinned: '#26a269',
 }
 
-describe.runIf(isThorough && whyNot === undefined)('Nautilus', () => {
+describe.runIf(whyNot === undefined)('Nautilus', () => {
   let desk: Desk
   let screen: ChildProcess
   let manager: ChildProcess | undefined

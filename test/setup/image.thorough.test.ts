@@ -8,11 +8,8 @@ import { cloneTo } from '../support/clone.ts'
 import { ownMounts } from '../support/own-mounts.ts'
 import { bash, isInstalled, run } from '../support/run.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 
 const limitMs = 1_800_000
-
-leaveOut('the OCI image, made of Debian packages and run in a root folder of its own')
 
 interface Image {
   readonly User: string
@@ -23,7 +20,7 @@ interface Image {
   readonly StopSignal: string
 }
 
-describe.runIf(isThorough && process.getuid?.() === 0)('the image', () => {
+describe.runIf(process.getuid?.() === 0)('the image', () => {
   let folder: TemporaryFolder
   let image: Image
   const whyNot = ['mmdebstrap', 'buildah', 'unshare', 'ip'].find((name) => !isInstalled(name))

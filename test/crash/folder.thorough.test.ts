@@ -6,7 +6,6 @@ import { patternedBytes } from '../support/bytes.ts'
 import { startCrashingDrive } from '../support/crashing-drive.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { described, driveTree, serviceTree } from '../support/trees.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { useGatedService } from './gated-service.ts'
@@ -14,12 +13,10 @@ import { useGatedService } from './gated-service.ts'
 const count = 30
 
 /** Changes that have come to the service when the daemon is killed: copies up to the thirtieth, then deletions. */
-const kills = isThorough ? [1, 7, 20, 45, 59] : [7, 45]
+const kills = [1, 7, 20, 45, 59]
 
 describe.skipIf(whyNoFuse() !== undefined)('a folder of 30 documents', () => {
   const gated = useGatedService()
-
-  leaveOut('a renamed folder whose daemon is killed at five points, not at two')
 
   for (const changes of kills) {
     it(`renamed, the daemon killed after ${changes} changes in the service, is wholly at its new place`, async () => {

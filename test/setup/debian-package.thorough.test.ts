@@ -11,11 +11,8 @@ import { bash, isInstalled, run, type Ran } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { ownMounts } from '../support/own-mounts.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 
 const limitMs = 300_000
-
-leaveOut('the Debian package, installed by apt into a copy of this machine, mounted from there, and purged')
 
 /** `$1` folder of the overlay, `$2` the line to run in it; what the test makes is at its own place there, too. */
 const inCopy = `${ownMounts}
@@ -26,7 +23,7 @@ mount -t tmpfs none run; mkdir -p "./$1"; mount --bind "$1" "./$1"
 exec timeout 200 chroot . /usr/bin/env -i HOME=/root XDG_RUNTIME_DIR=/run PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
   bash -euo pipefail -c "$2" bash "$1"`
 
-describe.runIf(isThorough && whyNoFuse() === undefined)('the Debian package', () => {
+describe.runIf(whyNoFuse() === undefined)('the Debian package', () => {
   let folder: TemporaryFolder
   let service: TestService
   let whyNot: string | undefined

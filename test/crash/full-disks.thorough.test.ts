@@ -1,4 +1,4 @@
-// Rows of the fault table in docs/reliability.md. Full and broken folders of docmount itself.
+// Full and broken folders of docmount itself: rows of the fault table in docs/reliability.md.
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

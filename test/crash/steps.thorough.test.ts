@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { startCrashingDrive } from '../support/crashing-drive.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { begin, expectNothingLost, give } from './crashed-mutations.ts'
 import { useGatedService } from './gated-service.ts'
@@ -17,21 +16,14 @@ const mostCalls = 20
 
 const everyCall = Array.from({ length: mostCalls }, (_, index) => index + 1)
 
-/** Before the second something is sent; what is new at each later one is an answer on its way. */
-const steps = isThorough
-  ? { keep: everyCall, 'keep-answer': everyCall }
-  : { keep: [2], 'keep-answer': [1, 4] }
-
 describe.skipIf(whyNoFuse() !== undefined)('a daemon that is killed', () => {
   const gated = useGatedService()
-
-  leaveOut('killed before and after each call to the service, not before the second and after two of them')
 
   for (const verdict of ['keep', 'keep-answer'] as const) {
     const where = verdict === 'keep' ? 'before' : 'after'
     for (const [group, members] of mutations.entries()) {
       let isDone = false
-      for (const step of steps[verdict]) {
+      for (const step of everyCall) {
         it(`${where} call ${step} of ${members.map(({ title }) => title).join('; ')}: nothing is lost, doubled or resurrected`, async (context) => {
           if (isDone) context.skip('no mutation makes as many calls')
           isDone = (await killAt(verdict, group, step)) === 0

@@ -7,13 +7,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, startDesk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled, run } from '../support/run.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 const programs = ['dbus-run-session', 'Xvfb', 'dunst', 'notify-send']
 const whyNot = whyNoFuse() ?? programs.find((program) => !isInstalled(program))
-
-leaveOut('the notifications of a drive, in a real notification daemon')
 
 /** Says the bus's address, then what is shown; ends with its stdin. */
 const desktop = `
@@ -25,7 +22,7 @@ echo "bus $DBUS_SESSION_BUS_ADDRESS"
 cat <&3 >/dev/null
 kill "$shower" "$screen"; wait`
 
-describe.runIf(isThorough && whyNot === undefined)('a desktop', () => {
+describe.runIf(whyNot === undefined)('a desktop', () => {
   let desk: Desk
   let screen: ChildProcess
   let shown = ''

@@ -3,12 +3,10 @@
 import { it } from 'vitest'
 import { openMount } from '../support/open-mount.ts'
 import { isRoot } from '../support/ordinary-user.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { awayOptions, awayTopics } from './away.ts'
 import { behaveMounted } from './mounted-topics.ts'
 import { behaveSideBySide } from './topic.ts'
 
 const open = openMount('kernel-user', awayOptions)
-if (isRoot) leaveOut('a service that is away, at a mount of an ordinary user')
-if (isRoot && isThorough) behaveMounted('kernel-user', open, awayTopics, behaveSideBySide)
+if (isRoot) behaveMounted('kernel-user', open, awayTopics, behaveSideBySide)
 if (!isRoot) it.skip('not needed here: an ordinary user runs mount-kernel-away.test.ts')

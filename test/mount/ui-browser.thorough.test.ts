@@ -11,15 +11,12 @@ import { whyNoFuse } from '../support/fuse.ts'
 import { startPage, type Page } from '../support/page.ts'
 import { isInstalled, run } from '../support/run.ts'
 import { project } from '../support/service.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 const pictures = process.env['DOCMOUNT_PICTURES']
 const whyNot = whyNoFuse() ?? (isInstalled('chromium') ? undefined : 'chromium is not installed')
 
-leaveOut('the page of docmount ui in headless Chromium')
-
-describe.runIf(isThorough && whyNot === undefined).sequential('the page in a browser', () => {
+describe.runIf(whyNot === undefined).sequential('the page in a browser', () => {
   let desk: Desk
   let drive: string
   let page: Page

@@ -6,16 +6,14 @@ import { describe, expect, it } from 'vitest'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled } from '../support/run.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { workAtBothDoors } from './both-doors.ts'
 
 const seed = Number(process.env['DOCMOUNT_SEED'] ?? Date.now() % 1_000_000)
 const minutes = Number(process.env['DOCMOUNT_SOAK_MINUTES'] ?? 1 / 4)
 const isSoak = process.env['DOCMOUNT_SOAK_MINUTES'] !== undefined
-if (!isSoak) leaveOut('real programs at both doors of a drive, with outages and kills')
 const whyNot = whyNoFuse() ?? (isInstalled('curl') && isInstalled('rclone') ? undefined : 'curl and rclone')
 
-describe.skipIf(whyNot !== undefined || (!isSoak && !isThorough))('real programs at both doors', () => {
+describe.skipIf(whyNot !== undefined)('real programs at both doors', () => {
   it(
     'find what was saved last through outages and kill -9, and no copy of their own bytes',
     async () => {

@@ -9,19 +9,14 @@ import { whyNoFuse } from '../support/fuse.ts'
 import { run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { scriptOf } from '../support/typed-story.ts'
 import { storiesOnDebian } from './documented-stories.ts'
 
 const limitMs = 900_000
 
-leaveOut(
-  'a bare Debian 13, booted: installed by ordinary users, the demo, drives at login, upgrade and removal',
-)
-
 const why = whyNoFuse() ?? whyNoBareDebian()
 
-describe.runIf(isThorough && why === undefined)('on a bare Debian 13', () => {
+describe.runIf(why === undefined)('on a bare Debian 13', () => {
   let folder: TemporaryFolder
   let service: TestService
   let debian: BareDebian

@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import type { AskOptions, WebdavDrive } from '../support/webdav-drive.ts'
 import { startWebdavDrive } from '../support/webdav-drive.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { useGatedService } from './gated-service.ts'
 
@@ -69,12 +68,10 @@ const changes = (f: (title: string) => string): readonly Change[] => [
 ]
 
 const mostCalls = 12
-const steps = isThorough ? Array.from({ length: mostCalls }, (_, index) => index + 1) : [1, 3]
+const steps = Array.from({ length: mostCalls }, (_, index) => index + 1)
 
 describe('a WebDAV drive whose daemon is killed', () => {
   const gated = useGatedService()
-
-  leaveOut('killed at each call but the first and the third')
 
   for (const verdict of ['keep', 'keep-answer'] as const) {
     let isDone = false

@@ -11,14 +11,13 @@ import { startCrashingDrive } from '../support/crashing-drive.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled, run } from '../support/run.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { waitUntil } from '../support/wait-until.ts'
 import { begin, expectNothingLost, give } from './crashed-mutations.ts'
 import { useGatedService } from './gated-service.ts'
 import { mutations } from './mutations.ts'
 
-/** The syncs the daemon dies at: some of them, or all in a thorough run. */
-const syncs = isThorough ? Array.from({ length: 80 }, (_, index) => index + 1) : [1, 8]
+/** The syncs the daemon dies at. */
+const syncs = Array.from({ length: 80 }, (_, index) => index + 1)
 const why = whyNoFuse() ?? (isInstalled('cc') ? undefined : 'no C compiler here')
 
 describe.skipIf(why !== undefined)('a daemon that is killed at a sync to disk', () => {
@@ -42,8 +41,6 @@ describe.skipIf(why !== undefined)('a daemon that is killed at a sync to disk', 
   afterAll(async () => {
     await library?.remove()
   })
-
-  leaveOut('killed at each of the first 80 syncs, not at two of them')
 
   for (const [group, members] of mutations.entries()) {
     let isDone = false

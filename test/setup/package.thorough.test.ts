@@ -9,15 +9,12 @@ import { whyNoFuse } from '../support/fuse.ts'
 import { run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 
 const limitMs = 240_000
 
 const npm = ['--yes', 'npm@9.2.0']
 
-leaveOut('the npm package, packed and installed by the npm of Debian 13, and mounted from an empty prefix')
-
-describe.runIf(isThorough && whyNoFuse() === undefined)(
+describe.runIf(whyNoFuse() === undefined)(
   'the npm package',
   () => {
     let folder: TemporaryFolder

@@ -4,13 +4,11 @@ import { it } from 'vitest'
 
 import { whyNoDavfs2 } from '../support/davfs2.ts'
 import { openDavfs2 } from '../support/open-davfs2.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 import { operations } from './operations.ts'
 import { behave } from './topic.ts'
 
 // Its large documents take davfs2, which copies each whole, as long as all the rest.
 const { large: _large, ...topics } = operations
 const reason = whyNoDavfs2()
-leaveOut('the suite through the WebDAV door, with davfs2')
-if (reason === undefined && isThorough) behave('davfs2', openDavfs2(), topics)
-else if (reason !== undefined) it.skip(`not run: ${reason}`)
+if (reason === undefined) behave('davfs2', openDavfs2(), topics)
+else it.skip(`not run: ${reason}`)

@@ -1,9 +1,0 @@
-// A real mount through the `kernel` driver while the service fails.
-
-import { openMount } from '../support/open-mount.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
-import { faults } from './faults.ts'
-import { behaveMounted } from './mounted-topics.ts'
-
-leaveOut('a service that fails, at a kernel mount')
-if (isThorough) behaveMounted('kernel', openMount('kernel', { cacheTtlSec: 1, closeWaitSec: 2 }), faults)
