@@ -48,13 +48,19 @@ export async function openLocal(local: string, signal: AbortSignal): Promise<Loc
   }
 }
 
-async function contentOf(file: string): Promise<{ content: BytesContent; stats: Stats }> {
+/** Throws CommandError if there is no such file, or it is not a regular one. */
+export async function statLocal(file: string): Promise<Stats> {
   const stats = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new CommandError(`there is no file ${file}`, { cause: error }) : error
   })
   if (!stats.isFile()) {
     throw new CommandError(`${file} is no regular file; use - to send what a program writes`)
   }
+  return stats
+}
+
+async function contentOf(file: string): Promise<{ content: BytesContent; stats: Stats }> {
+  const stats = await statLocal(file)
   const content: BytesContent = {
     kind: 'bytes',
     size: stats.size,

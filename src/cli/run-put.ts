@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 import { ApiError } from '../api/errors.ts'
 import type { Files, RemoteFile } from '../api/types.ts'
 import { type ServiceOptions, withClient } from './connect.ts'
-import { parseMimetype } from './local-document.ts'
+import { parseMimetype, statLocal } from './local-document.ts'
 import { localTree } from './local-tree.ts'
 import { startProgress } from './progress.ts'
 import { type PutDocument, putDocument } from './put-document.ts'
@@ -80,7 +80,7 @@ async function putOne(
 ): Promise<void> {
   if (
     options.skipExisting === true &&
-    (await isUploaded(listings(put.files, put.signal), path, await stat(local)))
+    (await isUploaded(listings(put.files, put.signal), path, await statLocal(local)))
   ) {
     if (options.quiet !== true) console.error(`1 skipped: ${path} is there already`)
     report.skipped.push({ path })

@@ -1,5 +1,6 @@
 // Choice of the proxy for a request: that of the settings, else that of the environment; none for this machine itself.
 
+import { isIPv6 } from 'node:net'
 import { SettingError } from './setting-error.ts'
 
 export interface Proxy {
@@ -72,7 +73,9 @@ function parseExceptions(list: string): (url: URL) => boolean {
     .split(/[,\s]+/)
     .filter((entry) => entry !== '')
     .map((entry) => {
-      const [, host = entry, port] = /^(.+):(\d+)$/.exec(entry) ?? []
+      const [, host = entry, port] = isIPv6(entry)
+        ? [entry, `[${entry}]`]
+        : (/^(.+):(\d+)$/.exec(entry) ?? [])
       return { host: host.replace(/^\*?\./, '').toLowerCase(), port }
     })
   return ({ hostname, port, protocol }) => {

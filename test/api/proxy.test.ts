@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { RemoteFile } from '../../src/api/types.ts'
+import { proxiesOf } from '../../src/world/proxy.ts'
 import { startForwardProxy } from '../support/forward-proxy.ts'
 import { makePrivateAuthority, type PrivateAuthority } from '../support/private-authority.ts'
 import { answerJson, startRawServer } from '../support/raw-server.ts'
@@ -62,6 +63,14 @@ test('a proxy named in the environment is used, except for the hosts it is not f
   await using client = clientOf(server)
   expect(await client.projects()).toEqual([])
   expect(proxy.requests).toHaveLength(2)
+})
+
+test('an IPv6 address in NO_PROXY needs no brackets', () => {
+  const proxyOf = proxiesOf('proxy.example:3128', { NO_PROXY: '2001:db8::5, [2001:db8::6]:8443' })
+  expect(proxyOf('https://[2001:db8::5]')).toBeUndefined()
+  expect(proxyOf('https://[2001:db8::6]:8443')).toBeUndefined()
+  expect(proxyOf('https://[2001:db8::6]')).toBeDefined()
+  expect(proxyOf('https://[2001:db8::7]')).toBeDefined()
 })
 
 test('plain http asks the proxy for the whole URL; a tunnel is for https, as stock proxies have it', async () => {

@@ -219,10 +219,11 @@ describe('put', () => {
 
   test('says what is wrong with the local file', async () => {
     const nothing = join(temporary.path, 'nothing.txt')
-    expect(await docmount('put', project, nothing, '/x.txt')).toMatchObject({
-      exitCode: 1,
-      error: `there is no file ${nothing}`,
-    })
+    for (const options of [[], ['--skip-existing']])
+      expect(await docmount('put', project, nothing, '/x.txt', ...options)).toMatchObject({
+        exitCode: 1,
+        error: `there is no file ${nothing}`,
+      })
     expect((await docmount('put', project, temporary.path, '/x.txt')).error).toMatch(
       /is a folder: with a slash/,
     )

@@ -73,14 +73,18 @@ describe('a sender that waits to be asked for its body (Expect: 100-continue)', 
   const tables = 'POST /api/projects/acme/tables'
   const json = 'Content-Type: application/json\r\n'
   /** Everything said on the connection until it is closed: the final answer, and whatever came before. */
-  const answerTo = async (port: number, line: string, headers: string, length: number): Promise<string> => {
+  const answerTo = async (
+    port: number,
+    line: string,
+    headers: string,
+    length: number | 'chunked',
+  ): Promise<string> => {
     const socket = connect(port, '127.0.0.1')
     let answer = ''
     socket.setEncoding('latin1').on('data', (text: string) => (answer += text))
     const closed = once(socket, 'close')
-    socket.write(
-      `${line} HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`,
-    )
+    const body = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
+    socket.write(`${line} HTTP/1.1\r\nHost: x\r\n${headers}${body}\r\nExpect: 100-continue\r\n\r\n`)
     await closed
     return answer
   }
@@ -93,7 +97,8 @@ describe('a sender that waits to be asked for its body (Expect: 100-continue)', 
     ['in an encoding', 415, upload, `KEY${json}Content-Encoding: gzip\r\n`, 1_000],
     ['of a type that is not taken', 415, tables, 'KEYContent-Type: text/csv\r\n', 1_000],
     ['where something is', 409, `PUT /api${files('/old.txt')}`, `KEY${json}`, 100_000],
-  ])('%s is answered %s, and not asked for it', async (_, status, line, headers, length) => {
+    ['where something is, without its length', 409, `PUT /api${files('/old.txt')}`, `KEY${json}`, 'chunked'],
+  ] as const)('%s is answered %s, and not asked for it', async (_, status, line, headers, length) => {
     const service = await startTestService()
     await service.put('/old.txt', 'x')
     const given = headers.replace('KEY', `X-API-Key: ${service.key}\r\n`)

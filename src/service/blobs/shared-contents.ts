@@ -68,7 +68,9 @@ export class SharedContents implements Contents {
 
   async share<Result>(sha256: string, record: () => Promise<Result>): Promise<Result | undefined> {
     const { store, now } = this.#parts
-    return (await renewGrace(store, sha256, now())) ? record() : undefined
+    const isRecorded = await renewGrace(store, sha256, now())
+    // A row outlives its object where the bucket lost it.
+    return isRecorded && (await this.load(sha256, 0, 0)) !== undefined ? record() : undefined
   }
 
   /** Does nothing: triggers set `unreferenced_since`, by which the sweep finds contents to remove. */

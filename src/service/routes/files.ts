@@ -112,11 +112,14 @@ export async function registerFiles(scope: FastifyInstance, context: ServiceCont
           const path = pathOf(request)
           if (path === '/') throw new ServiceError(400, 'path is missing: name the file')
           checkNewPath(path, context.limits)
-          const bodyBytes = Number(request.headers['content-length'] ?? Infinity)
-          // Receiving a small body costs less than a query for the path: its commit reports the 409.
-          if (bodyBytes <= smallBodyBytes) return
-          // A document beyond the limit is refused for its size, not for its path: deleting the existing node would not help.
-          if (exceeds(bodyBytes, request.limits.documentBytes)) return
+          const length = request.headers['content-length']
+          // A chunked body has no length, and may be large.
+          if (length !== undefined) {
+            // Receiving a small body costs less than a query for the path: its commit reports the 409.
+            if (Number(length) <= smallBodyBytes) return
+            // A document beyond the limit is refused for its size, not for its path: deleting the existing node would not help.
+            if (exceeds(Number(length), request.limits.documentBytes)) return
+          }
           const existing = await findByPath(context.store, request.project.id, path)
           if (existing !== undefined) throw taken(existing.kind, path)
         },

@@ -262,14 +262,14 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
       await using door = await startRawServer((request, response) => {
         turns++
         const link = new URL(request.url!, nodes.one.service.baseUrl).href
-        if (turns === 1) response.writeHead(307, { location: old, etag: '"x"' }).end()
-        else response.writeHead(307, { location: link }).end()
+        const location = turns === 1 ? old : link
+        response.writeHead(307, { location, etag: '"of the document"' }).end()
       })
       await using api = clientOf(door)
       const { pathname, search } = new URL(await linkOf('/large'))
       const range = { offset: 5, length: 50 }
       const download = await api.files('acme').download(`${door.origin}${pathname}${search}`, '/large', range)
-      expect(download).toMatchObject({ totalSize: 100_000, etag: `"${hashOf(content)}"` })
+      expect(download).toMatchObject({ totalSize: 100_000, etag: '"of the document"' })
       expect((await collect(download.chunks)).equals(content.subarray(5, 55))).toBe(true)
       expect(turns).toBe(2)
     })

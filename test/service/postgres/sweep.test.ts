@@ -54,6 +54,20 @@ test('content goes a while after the last that refers to it, and not before', as
   expect(await objects()).toHaveLength(1)
 })
 
+test('a copy of a document whose bytes the storage lost is refused', async () => {
+  await put(nodes.one, '/large', randomBytes(100_000))
+  const { url } = (await (await nodes.one.get('/large')).json()) as { url: string }
+  const folder = join(nodes.folder, 'blobs')
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries) if (entry.isFile()) await unlink(join(entry.parentPath, entry.name))
+  const copied = await nodes.two.call('PUT', files('/copied'), {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...documentOf(''), file_type: 'uri', file: url }),
+  })
+  expect(await errorOf(copied)).toMatchObject({ status: 400, message: expect.stringContaining('is gone') })
+  expect((await nodes.two.get('/copied')).status).toBe(404)
+})
+
 test('content is one for all, and who comes second leaves no bytes', async () => {
   await nodes.close()
   nodes = await startNodes()
