@@ -39,6 +39,9 @@ test('tests that docs/reliability.md names by a promise exist', () => {
   const cells = [...textOf('docs/reliability.md').matchAll(/^\| .* \| (`[^|]*`) \|$/gm)]
   const named = cells.flatMap(([, cell = '']) => cell.split('`').filter((_, index) => index % 2 === 1))
   expect(named.length).toBeGreaterThan(50)
-  const ofSuite = (name: string): string => (name.startsWith('behaviour/') ? `${name}.ts` : `${name}.test.ts`)
-  expect(named.filter((name) => !existsSync(join(root, 'test', ofSuite(name))))).toEqual([])
+  const exists = (name: string): boolean =>
+    (name.startsWith('behaviour/') ? ['.ts'] : ['.test.ts', '.thorough.test.ts']).some((ending) =>
+      existsSync(join(root, 'test', name + ending)),
+    )
+  expect(named.filter((name) => !exists(name))).toEqual([])
 })
