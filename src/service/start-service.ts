@@ -209,7 +209,7 @@ function placeOf({ dataDir, database, blobs, graceMs }: ServiceOptions): StorePl
   return { dataDir }
 }
 
-/** The store may have a limit of its own, beyond which there is no `none`. */
+/** The limits of the options. The store may limit paths further, also where the options set no limit (0). */
 function limitsOf({ limits }: ServiceOptions, { maxPathBytes }: OpenedStore): Limits {
   const wanted = { ...defaultLimits, ...limits }
   const bounds = [wanted.pathBytes, maxPathBytes].filter((bytes) => bytes !== 0)

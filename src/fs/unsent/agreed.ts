@@ -1,4 +1,4 @@
-// The way up: what the queue says of an intention, and what the tree makes of it.
+// The tree follows the queue: when a change was sent, was replaced by another or is refused, its document shows that.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Job } from '../../content/commit/job.ts'
@@ -63,8 +63,8 @@ export interface AgreedParts
   extends ElsewhereParts, LeftParts, RefusedParts, ConflictParts, LandParts, MoveDetachedParts, CacheParts {}
 
 /**
- * The tree follows the queue. Synchronous: what it journals belongs to the queue's own transaction. At `refused` there is none, and
- * nothing is journaled; what is at `conflictKept` is a transaction of its own.
+ * Called for each event of the queue. Synchronous, because what it journals belongs to the queue's own transaction. At `refused`
+ * there is none, and nothing is journaled; `conflictKept` makes one of its own.
  */
 export function agreed(parts: AgreedParts, event: QueueEvent): void {
   switch (event.kind) {
@@ -95,7 +95,7 @@ export function agreed(parts: AgreedParts, event: QueueEvent): void {
   }
 }
 
-/** Notes that the version there now was saved here, or moved: as far as its version was known where it was. */
+/** Notes the version that is stored now as one saved here, or moved here: then it is known as far as it was at its source. */
 function stored({ seen }: Tree, intention: Intention, record: RemoteFile | undefined): void {
   const { path, source, sourceFingerprint, spool, movedForeignVersion } = intention
   if (record === undefined) return
@@ -105,12 +105,12 @@ function stored({ seen }: Tree, intention: Intention, record: RemoteFile | undef
   else seen.moved({ path: source, fingerprint: sourceFingerprint }, path, fingerprint)
 }
 
-/** A save may take the place of this version: nothing of another client's goes with it. */
+/** Notes that a save may replace the version it is based on, without a loss for another client. */
 function standsOn({ seen }: Tree, { path, base }: Intention): void {
   if (base !== undefined) seen.wrote(path, base)
 }
 
-/** Another client's version is kept beside ours: the person has to deal with it. */
+/** Tells the user that another client's version is kept beside ours, at `copy`. */
 function conflictKept(parts: ConflictParts, { path }: Intention, copy: string): void {
   parts.conflicts.kept(path, copy)
   parts.log.warn({ path, copy }, 'another client changed it too: their version is kept beside ours')
@@ -119,7 +119,7 @@ function conflictKept(parts: ConflictParts, { path }: Intention, copy: string): 
   void parts.tree.look(copy)
 }
 
-/** The service has it: so it shows. */
+/** The service has the change: its document shows the stored version from now on. */
 function committed(parts: AgreedParts, intention: Intention, record: RemoteFile | undefined): void {
   const node = parts.owners.goesOnAs(intention, undefined)
   settleWhatLeft(parts, intention)
@@ -144,7 +144,7 @@ function committed(parts: AgreedParts, intention: Intention, record: RemoteFile 
   parts.journal.afterCommit(() => parts.tree.nodes.dropIfUnused(node))
 }
 
-/** A document with a name that the service has now. `isLatest`: nothing newer of it is on its way. */
+/** For a document with a name. `isLatest`: no newer change of it is still to be sent. */
 function shownAsStored(parts: AgreedParts, node: Node, isLatest: boolean): void {
   if (isLatest) parts.attributes.settled(node)
   else parts.attributes.save(node)
@@ -157,14 +157,14 @@ function shownAsStored(parts: AgreedParts, node: Node, isLatest: boolean): void 
   rebindReaders(parts.handles, node)
 }
 
-/** It goes on as another one; where the document is where it was to come to, nothing is left to be sent of it. */
+/** `successor` takes the change's place; undefined if nothing is left to be sent of the document, such as one that was renamed back. */
 function replaced(parts: ReplacedParts, intention: Intention, successor: Job | undefined): void {
   const isSent = successor?.intention.kind === 'put'
-  // The delete of what it left on its way is no change of the document.
+  // A successor that only deletes what the change left at an earlier path is no change of the document.
   const node = parts.owners.goesOnAs(intention, isSent ? successor : undefined)
   releaseGivenUpName(parts, intention, successor)
   const carried = node?.job === successor ? successor?.intention.spool : undefined
-  // An older change of it gave way before.
+  // The successor may carry the content of an older change, which was replaced before.
   if (node !== undefined && node.content === undefined && carried !== undefined)
     showCarried(parts, node, carried)
   if (node === undefined || isSent) return
@@ -173,7 +173,7 @@ function replaced(parts: ReplacedParts, intention: Intention, successor: Job | u
     revertRename(parts.tree, node)
 }
 
-/** No document of ours came to the name that the change was to empty, and none will: what is there shows. */
+/** Shows again what is at the path that the change was to empty, if no other change will empty it. */
 function releaseGivenUpName(
   { tree, queue }: LeftParts,
   intention: Intention,
@@ -190,7 +190,7 @@ function releaseGivenUpName(
   tree.askAgain(folder)
 }
 
-/** The service has an older state of content that is being written again: the next commit stands on that. */
+/** The service has an older state of content that is being written again: the next change is based on that. */
 function contentSuperseded(parts: AgreedParts, intention: Intention, record: RemoteFile | undefined): void {
   settleWhatLeft(parts, intention)
   onUploaded(parts, intention, record)
@@ -205,18 +205,18 @@ function contentSuperseded(parts: AgreedParts, intention: Intention, record: Rem
   markFoldersCreatedRemotely(parts, node)
 }
 
-/** A node moved on while its commit was under way: here is where the next step finds it. */
+/** For a document that was renamed while its change was being sent: notes where the service has its content. */
 function foundElsewhere(parts: ElsewhereParts, node: Node, intention: Intention, record: RemoteFile): void {
   if (node.isLocalOnly && node.content !== undefined) return
   parts.tree.versions.showAt(node, intention.path, record, parts.clock.steady())
   noteForeignVersion(parts.tree, node, intention)
-  // A file that is only here names where its bytes are: the place they have left is gone.
+  // Its row says where its bytes are, which is another place now.
   if (node.isLocalOnly && !node.isUnlinked) saveLocalRow(parts, node)
 }
 
 /**
- * The service moved another client's version: no bytes of the one that programs here know are mixed with it, and a
- * save of theirs keeps it.
+ * For a move of a version that another client had stored: what is cached of the version that programs here know is not mixed with
+ * it, and their next save does not replace it.
  */
 function noteForeignVersion(
   tree: Tree,
@@ -229,8 +229,8 @@ function noteForeignVersion(
 }
 
 /**
- * A version that arrived at a path which was to be left meanwhile is the one that goes; a document that was renamed
- * over it, and is being written, replaces it.
+ * For a version that arrived at a path where something else is wanted by now: if the path is to be emptied, this version goes; a
+ * document that was renamed to it and is being written replaces it.
  */
 function onUploaded(
   { tree, journal }: Pick<LandParts, 'tree' | 'journal'>,
@@ -252,7 +252,7 @@ function isInFront(node: Node): boolean {
   return node.folder === undefined && !node.isLocalOnly && node.job === undefined && isUnsubmitted(node)
 }
 
-/** The document that the intention took away is gone from the service. */
+/** Notes that the service has emptied the path that the change deletes or moves from. */
 function settleWhatLeft(parts: LeftParts, intention: Intention): void {
   const { kind, path, base, source, sourceFingerprint, keepSource } = intention
   if (kind !== 'put') settleAway(parts, intention, path, base)
@@ -260,14 +260,17 @@ function settleWhatLeft(parts: LeftParts, intention: Intention): void {
     settleAway(parts, intention, source, sourceFingerprint)
 }
 
-/** The folders above exist in the service now; one that is empty here goes there with the document that was stored in it. */
+/**
+ * Notes that the folders above the document exist in the service now. Not one that is empty here by now: in the service it goes
+ * with its last document.
+ */
 function markFoldersCreatedRemotely(parts: LandParts, node: Node): void {
   for (let folder = node.parent; folder?.folder !== undefined; folder = folder.parent) {
     if (folder.folder.isMadeHere && !parts.tree.isEmpty(folder)) markCreatedRemotely(parts, folder)
   }
 }
 
-/** A listing shows a folder made here. Never throws: where the journal cannot take it now, the next listing tries again. */
+/** Called when a listing shows a folder that was made here. Never throws: if it cannot be journaled now, the next listing tries again. */
 export function folderCreatedRemotely(parts: FolderLandedParts, folder: Node): void {
   try {
     markCreatedRemotely(parts, folder)
@@ -279,7 +282,7 @@ export function folderCreatedRemotely(parts: FolderLandedParts, folder: Node): v
   }
 }
 
-/** A folder made here is in the service now. */
+/** Notes that a folder that was made here is in the service now. */
 function markCreatedRemotely(parts: LandParts, folder: Node): void {
   const state = folder.folder
   if (state === undefined) return
@@ -311,7 +314,7 @@ function releaseSourceName({ tree, queue }: LeftParts, intention: Intention, lef
   tree.askAgain(folder)
 }
 
-/** The path is empty in the service now. */
+/** Notes that the path is empty in the service now. */
 function settleAway(
   parts: LeftParts,
   intention: Intention,
@@ -319,10 +322,10 @@ function settleAway(
   fingerprint: string | undefined,
 ): void {
   const { folder, name } = placeOf(parts.tree, path)
-  // A document that passes through here on its way to elsewhere is not to be seen: the change that takes it away settles it.
+  // If another change is to empty the path, too, the path stays hidden until that one is done.
   const isAgreed = !parts.queue.isToBeEmptied(path, intention)
   if (folder !== undefined) {
-    // It was shown again after a refusal.
+    // A document that was shown again after a refused delete is hidden now.
     const shown = parts.tree.listings.known(folder)?.names.get(name)
     const isHidden = folder.folder?.tombstones.has(name) === true || folder.folder?.kept.has(name) === true
     if (!isHidden && shown?.kind === 'file' && fingerprintOf(shown) === fingerprint)
@@ -348,9 +351,9 @@ function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string)
   }
 }
 
-/** A delete the service refuses: the document is still there, so it shows again, until somebody retries. Journals nothing. */
+/** Tells the user. A document whose delete is refused shows again, until the delete is retried. Journals nothing. */
 function refused(parts: RefusedParts, { kind, path, spool, lastError, errorErrno }: Intention): void {
-  // Damaged content becomes whole by no other try.
+  // Another try cannot help damaged content: the message says so.
   if (errorErrno === 'EBADMSG') parts.tell({ kind: 'damaged', sentence: lastError ?? path })
   else parts.tell({ kind: 'refused', path, reason: lastError ?? '', isKept: spool !== undefined })
   if (kind !== 'delete') return

@@ -22,12 +22,12 @@ export interface RestoreParts extends TakeContentParts {
   readonly log: Log
 }
 
-/** The view shows what this job is for. */
+/** Makes the tree show the document as this job leaves it, or hide the path that it empties. */
 export function restore(parts: RestoreParts, job: Job): void {
   const { intention } = job
   const { folder, name } = parentOf(parts.tree, intention.path)
   if (intention.kind !== 'put') {
-    // Refused: it is still there, and shows.
+    // The service has refused it, so the document still shows.
     if (intention.isRefused) return
     const standing = folder.folder?.children.get(name)
     if (standing?.folder !== undefined) folderLeft(parts.tree, standing)
@@ -45,10 +45,7 @@ export function restore(parts: RestoreParts, job: Job): void {
   parts.attributes.applyToUnsent(node)
 }
 
-/**
- * The content is gone from this machine: the service's version shows, or, where it never had any, a document that cannot be
- * read.
- */
+/** For a job whose content is missing in the spool. If the service has no version either, shows a document that cannot be read. */
 function restoreEmpty(parts: RestoreParts, job: Job): void {
   const { path, base, source, size } = job.intention
   // The service has a version, at the path or at the move's source: listings show it.
@@ -62,7 +59,7 @@ function restoreSource(parts: RestoreParts, node: Node, intention: Intention): v
   const { source } = intention
   if (source === undefined || source === intention.path) return
   const { folder, name } = parentOf(parts.tree, source)
-  // It was on its way to its old name when it was renamed: that arrives first, and is moved on.
+  // A document at the source was still being sent there when it was renamed: it arrives there first, and is then moved.
   const standing = folder.folder?.children.get(name)
   if (intention.spool === undefined) {
     showStored(parts.tree, node, whereItIs(intention, source, standing))
@@ -75,20 +72,20 @@ function restoreSource(parts: RestoreParts, node: Node, intention: Intention): v
   parts.tree.tombstones.bury(folder, name, intention.sourceFingerprint)
 }
 
-/** Where the service has the bytes of a move at the start, and which version that is. */
+/** Returns where the service has the bytes of a move, and which version that is. `standing`: the document at the source. */
 function whereItIs(intention: Intention, source: string, standing: Node | undefined): Version {
   const { size } = intention
-  // Proven: the bytes are at the new place, and may be gone from the old one.
+  // After the copy the bytes are at the new path, and may be gone from the old one.
   const { path, fingerprint } = intention.isCopied
     ? { path: intention.path, fingerprint: intention.base }
     : (standing?.version ?? { path: source, fingerprint: intention.sourceFingerprint })
   if (fingerprint === undefined) return { path, fingerprint: '', size }
-  // The journaled size is of the version that was to be moved. The one found may be another client's: its fingerprint goes first.
+  // The journaled size is that of the version to be moved. If another client's is there, the size in its fingerprint counts.
   const version = versionOf(path, fingerprint)
   return { ...version, size: version.size ?? size }
 }
 
-/** The document is not there any more; nor are the folders that were there for it alone, unless a listing says so. */
+/** Removes the document from its place, and the folders that were kept for it alone; a listing may show them again. */
 function moveOut(parts: RestoreParts, from: Node, document: Node): void {
   displace(parts, document)
   for (let folder: Node = from; folder.parent !== undefined; folder = folder.parent) {
@@ -97,7 +94,7 @@ function moveOut(parts: RestoreParts, from: Node, document: Node): void {
   }
 }
 
-/** The document has no name any more. Its row claims the content for as long as that is needed. */
+/** Takes the document's name away. Its row in the journal keeps the content for as long as that is needed. */
 function displace(parts: DiscardParts, document: Node): void {
   parts.tree.places.displace(document)
   discardContent(parts, document)
@@ -120,7 +117,7 @@ function* foldersIn({ folder }: Node): Iterable<Node> {
   }
 }
 
-/** The node shows this spool file; where that is missing, what it showed. */
+/** Makes the node show this spool file; if the file is missing, logs that, and the node shows what it showed before. */
 export function restoreContent(parts: RestoreParts, node: Node, spool: string): void {
   try {
     const file = parts.spool.get(spool)
@@ -134,7 +131,7 @@ export function restoreContent(parts: RestoreParts, node: Node, spool: string): 
   }
 }
 
-/** The node shows a version whose record is not here: its fingerprint tells size and time. */
+/** Makes the node show a version of which only the fingerprint is known, which contains size and time. */
 export function showStored(tree: Tree, node: Node, version: Version): void {
   const record: RemoteFile = {
     kind: 'file',
@@ -147,7 +144,7 @@ export function showStored(tree: Tree, node: Node, version: Version): void {
   tree.versions.showAt(node, version.path, record, 0)
 }
 
-/** A kept document node at a path, with the folders above it. It takes the place of what an older row has put there. */
+/** Returns a new document node at a path, with the folders above it, in the place of one that an older row put there. */
 export function place(parts: DiscardParts, path: string): Node {
   const { tree } = parts
   const { folder, name } = parentOf(tree, path)
@@ -162,7 +159,7 @@ function parentOf(tree: Tree, path: string): { folder: Node; name: string } {
   return { folder: ensureFolder(tree, folderOf(path)), name: nameOf(path) }
 }
 
-/** The folder at a path, with those above it. */
+/** Returns the folder at a path; makes it, and those above it, where they are missing. */
 export function ensureFolder(tree: Tree, path: string): Node {
   let folder = tree.nodes.root
   for (const name of path.split('/')) {
