@@ -1,4 +1,4 @@
-// Names to nodes, nodes to attributes.
+// LOOKUP and GETATTR: from names to nodes, and from nodes to their attributes. With checks of nodes for other calls.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { abortable } from '../../abortable.ts'
@@ -35,13 +35,13 @@ export function withListing<T>(
   return listing instanceof Promise ? abortable(listing, caller.signal).then(use) : use(listing)
 }
 
-/** A node with how long the door may keep it: what comes from its folder's listing so long (ms), where that is known already. */
+/** Returns a node's attributes, and for how long the door may cache them. `listedTtlMs`: that time, if they come from a listing. */
 export function entryOf(parts: EntryParts, node: Node, listedTtlMs?: number): Entry {
   const ttlMs = ttlOf(parts, node, listedTtlMs)
   return { attributes: attributesOf(node, parts.owner), entryTtlMs: ttlMs, attributeTtlMs: ttlMs }
 }
 
-/** An entry that is true only here is valid until we say otherwise; any other for as long as the listing it came from. */
+/** Entries that this drive decides are valid until it notifies the door, so the TTL is the longest; others as long as their listing. */
 function ttlOf(parts: EntryParts, node: Node, listedTtlMs: number | undefined): number {
   if (node.parent === undefined) return parts.settings.cacheTtlMs
   if (isKept(node)) return parts.settings.cacheTtlMs
@@ -50,7 +50,7 @@ function ttlOf(parts: EntryParts, node: Node, listedTtlMs: number | undefined): 
   return listing === undefined ? 0 : parts.tree.listings.doorTtlMs(listing)
 }
 
-/** The program was shown the service's version, if that is what the node shows: its saves may replace it (`seen.ts`). */
+/** Notes that the program is shown the service's version, if the node shows that: its saves may replace it (`seen.ts`). */
 export function noteShown({ seen }: Tree, node: Node, caller: Caller): void {
   const { remote, door } = node
   if (remote === undefined || door.wasTold(remote)) return
@@ -94,25 +94,25 @@ export function lookup(
   })
 }
 
-/** A folder that was removed, perhaps while the call waited, holds no names, and none is made in it. Throws ENOENT. */
+/** Throws ENOENT for a folder that was removed, perhaps while the call waited: it has no names, and none can be made in it. */
 export function checkStands(folder: Node): void {
   if (folder.isUnlinked) throw new ErrnoError('ENOENT', `${folder.path} is gone`)
 }
 
-/** False where the node was removed or renamed while somebody waited. */
+/** False if the node was removed or renamed while the call waited. */
 export function isStill(node: Node, above: Node, name: string): boolean {
   return !node.isUnlinked && node.parent === above && node.name === name
 }
 
-/** Throws ENOENT where the node was removed or renamed while somebody waited. */
+/** Throws ENOENT if the node was removed or renamed while the call waited. */
 export function checkIsStill(node: Node, above: Node, name: string): void {
   if (!isStill(node, above, name)) throw new ErrnoError('ENOENT', `${above.path}: no ${name} here`)
 }
 
 /**
- * Throws ESTALE for a document that lost its name after it was looked up, that nobody has open, and that is to be written, or was here
- * only: its content is gone, and it would be read as an empty one, and nobody would see what is written. The kernel looks the name up
- * again. A version of the service is read as far as that has it: libfuse 2 goes by names that are no more until they expire.
+ * Throws ESTALE for a document that lost its name after it was looked up and is not open, if it is to be written (nobody would see
+ * that), or has no content any more (it would be read as empty). The kernel then looks the name up again. A version that the service
+ * still has may be read: libfuse 2 uses a name until its cache lifetime is over.
  */
 export function checkHasContent(node: Node, isToBeWritten: boolean): void {
   if (!node.isUnlinked || node.folder !== undefined || node.door.openHandles > 0) return
@@ -136,7 +136,7 @@ export function getattr(
 ): MaybePromise<Entry> {
   const node = parts.tree.nodes.get(ino)
   const { parent } = node
-  // The root always is; what is open, unlinked or local does not depend on a listing.
+  // The root is always there; a node that is unlinked, open or kept here does not depend on a listing.
   if (parent === undefined || node.isUnlinked) return entryOf(parts, node)
   const told = (): Entry => {
     noteShown(parts.tree, node, caller)

@@ -1,7 +1,7 @@
-// Listings of folders, each for at most the cache TTL, counted from the moment it was asked for. Concurrent readers
-// share one request; a folder in use is asked again before its time is up. Bounded in bytes, and given up when nobody
-// looked for a cache TTL: then, away from the service, the saved listing stands in. One too large to be saved stays,
-// and one of a folder in which something is here only.
+// The cache of folders' listings, each valid for at most the cache TTL from when it was requested. Concurrent readers share one
+// request, and a folder in use is requested again before its listing expires. The cache is bounded in bytes. A listing that was not
+// used for a TTL is dropped: while the service is away, the saved one (`saved-listings.ts`) replaces it. Exceptions are listings too
+// large to be saved, and those that are still wanted (`isWanted`).
 
 import { LRUCache } from 'lru-cache'
 import type { Timer, Timers } from '../../world/clock.ts'
@@ -21,9 +21,9 @@ const worthGivingBack = 8 * 1024 ** 2
 
 export interface Listing {
   readonly names: ListedNames
-  /** When it was asked for (ms): local changes settled later are not in it. */
+  /** When it was requested (ms): changes that the service agreed to later are not in it. */
   readonly requestedAt: number
-  /** It says otherwise of something that was changed here lately: not believed beyond this time (ms), when it may be asked again. */
+  /** Valid until this time (ms) at most, because it contradicts a recent change of this drive, and may lag behind it. */
   until?: number
 }
 
@@ -42,34 +42,34 @@ export interface ListingsOptions {
   readonly mostBytes: number
   /** True while the service cannot be asked: what is known is served, of any age. */
   isAway(): boolean
-  /** True where something in the folder is here only, as what stands beside it decides what becomes of it; or where it is watched. */
+  /** True if its listing must stay, however old: a door watches the folder, or it has an entry of this drive's own. */
   isWanted(ino: number): boolean
   /**
-   * Asks the service, puts the answer into the tree and sets it here, in one step: what is known is what the tree was told
-   * last. `previous` is what was known before.
+   * Requests the listing; applies it to the tree and calls `set` in one step, so that the known listing is always the one applied
+   * last. `previous`: the known one before.
    */
   load(folder: Node, previous: Listing | undefined): Promise<Listing>
-  /** A listing is kept no longer: it made room for others, or nobody looked at it for its time to live. */
+  /** Called when a listing is dropped: others need the room, or it was not used for a TTL. */
   dropped(ino: number, listing: Listing): void
-  /** Many listings were dropped, and no more are to be. */
+  /** Called after many listings were dropped, when no more will be soon. */
   quiet(): void
 }
 
 export class Listings {
   readonly #options: ListingsOptions
   readonly #cache: LRUCache<number, Listing>
-  /** Folders that were asked for while the service was away. */
+  /** Folders that were listed from the cache while the service was away. */
   readonly #servedStale = new Set<Node>()
-  /** Requests under way for each folder. Its listing stays until they are answered: an answer may be older than that. */
+  /** Number of requests under way, by folder. Its listing is not dropped meanwhile: an answer may be older than it. */
   readonly #asked = new Map<number, number>()
-  /** The newest request of each folder that those who come now may share. */
+  /** The newest request under way, by folder, for later readers to share. */
   readonly #shared = new Map<number, Request>()
   readonly #justListed: JustListed
   #sweep: Timer | undefined
-  /** So long the sweep that is due was put off (ms). */
+  /** Delay (ms) after which the scheduled sweep was to run. */
   #sweepsAfterMs = Infinity
   #isClosed = false
-  /** Since it was last quiet. */
+  /** Bytes of the listings that were dropped since the last call of `quiet`. */
   #droppedBytes = 0
 
   constructor(options: ListingsOptions) {
@@ -87,7 +87,7 @@ export class Listings {
     })
   }
 
-  /** The folder's listing, at once where it is fresh. Rejects as `load` does. */
+  /** Returns the folder's listing: the known one if it is fresh or the service is away, else a new one. Rejects as `load` does. */
   get(folder: Node): MaybePromise<Listing> {
     const listing = this.#cache.get(folder.ino)
     if (this.#options.isAway()) {
@@ -100,19 +100,19 @@ export class Listings {
     return listing
   }
 
-  /** Folders that were served from old listings since this was last asked. */
+  /** Returns the folders that were listed from the cache since the last call, while the service was away. */
   takeServedStale(): Node[] {
     const folders = [...this.#servedStale]
     this.#servedStale.clear()
     return folders
   }
 
-  /** The listing kept now, fresh or not. */
+  /** Returns the cached listing, fresh or not. */
   known(folder: Node): Listing | undefined {
     return this.#cache.peek(folder.ino)
   }
 
-  /** The listing if it is fresh. */
+  /** Returns the cached listing if it is fresh. */
   fresh(folder: Node): Listing | undefined {
     const listing = this.#cache.peek(folder.ino)
     return listing !== undefined && this.remainingMs(listing) > 0 ? listing : undefined
@@ -126,21 +126,21 @@ export class Listings {
     this.#dropLater()
   }
 
-  /** Names in all listings, and the bytes they take. */
+  /** Number of names in all listings, and the bytes they take. */
   get kept(): { names: number; bytes: number } {
     let names = 0
     for (const listing of this.#cache.values()) names += listing.names.size
     return { names, bytes: this.#cache.calculatedSize }
   }
 
-  /** No timer is left. */
+  /** Stops the sweeps. */
   close(): void {
     this.#isClosed = true
     this.#options.timers.clear(this.#sweep)
     this.#sweep = undefined
   }
 
-  /** The next look asks the service. While that is away, the old listing is still told. */
+  /** Makes the next reader request a new listing. While the service is away, the old one is still returned. */
   expire(folder: Node): void {
     const listing = this.#cache.peek(folder.ino)
     if (listing !== undefined) listing.until = -Infinity
@@ -153,24 +153,24 @@ export class Listings {
     this.#cache.delete(folder.ino)
   }
 
-  /** Milliseconds a listing may still be believed. */
+  /** Returns for how many milliseconds the listing is still fresh; 0 or less if it is not. */
   remainingMs(listing: Listing): number {
     const until = Math.min(listing.requestedAt + this.#options.ttlMs, listing.until ?? Infinity)
     return until - this.#options.now()
   }
 
-  /** How long a door may keep what comes from this listing: it asks again in time for a refresh that nobody waits for. */
+  /** Returns for how long (ms) a door may cache what comes from it: less than it is fresh, so that no program waits for a refresh. */
   doorTtlMs(listing: Listing): number {
     return Math.max(0, this.remainingMs(listing) - this.#options.ttlMs / 3)
   }
 
-  /** A listing asked for from now on, whatever is known. Rejects as `load` does. */
+  /** Requests a new listing, whatever is cached or under way. Rejects as `load` does. */
   async fetch(folder: Node): Promise<Listing> {
     const { ino } = folder
     this.#asked.set(ino, (this.#asked.get(ino) ?? 0) + 1)
     try {
       const listing = await this.#options.load(folder, this.known(folder))
-      // Another one that is known by now is as new as this.
+      // One that is known by now is as new as this one.
       if (this.known(folder) === undefined) this.set(folder, listing)
       return listing
     } finally {
@@ -181,7 +181,7 @@ export class Listings {
     }
   }
 
-  /** A listing that was packed takes less room: it is weighed anew, so that others fit in. */
+  /** Lets the cache measure a listing again that was packed, and takes less room. */
   #weighAgain(ino: number, names: ListedNames): void {
     const listing = this.#cache.peek(ino)
     if (listing?.names !== names) return
@@ -193,7 +193,7 @@ export class Listings {
     this.#sweepAfter(Math.max(shortestSweepMs, this.#options.ttlMs / 4))
   }
 
-  /** At the latest. */
+  /** Schedules a sweep in `ms` at the latest. */
   #sweepAfter(ms: number): void {
     if (this.#isClosed || (this.#sweep !== undefined && this.#sweepsAfterMs <= ms)) return
     const { timers } = this.#options
@@ -202,10 +202,7 @@ export class Listings {
     this.#sweep = timers.setTimeout(() => this.#dropUnused(), ms).unref()
   }
 
-  /**
-   * Drops listings that are old: one in use was asked for again before its time was up. While the service is away any
-   * age is of use.
-   */
+  /** Drops expired listings: one in use was requested again before that. While the service is away, none is dropped. */
   #dropUnused(): void {
     this.#sweep = undefined
     const options = this.#options
@@ -219,10 +216,10 @@ export class Listings {
       }
     }
     const left = [...this.#cache.values()]
-    // An old listing stays if its folder holds something that is here only, or until the service is back: for days, perhaps.
+    // If all listings left are old ones that must stay, perhaps for days, the sweeps become rarer.
     if (left.some((listing) => !this.#isOld(listing))) this.#dropLater()
     else if (left.length > 0) this.#sweepAfter(Math.min(2 * this.#sweepsAfterMs, longestTtlMs))
-    // When no more goes, or nothing is left.
+    // Over when this sweep dropped none, or none is left.
     const isOver = this.#droppedBytes === before || left.length === 0
     if (!isOver || this.#droppedBytes < worthGivingBack) return
     this.#droppedBytes = 0
@@ -243,7 +240,7 @@ export class Listings {
     return requestedAt + this.#options.ttlMs <= this.#options.now()
   }
 
-  /** Shares a request under way, unless its answer will be older than a listing may be. */
+  /** Requests a listing, or shares a request under way, unless its answer would be expired already. */
   async #load(folder: Node): Promise<Listing> {
     const { ino } = folder
     const now = this.#options.now()

@@ -1,5 +1,6 @@
-// One file or folder we know of: its place, what the service last said of it, and what is true only here. Identity for
-// the kernel (`ino`); the path is derived, never stored in descendants.
+// A node: a file or folder that the drive knows, with its place in the tree, and one part each for the service's version, the local
+// content, unsent changes, times and the door. `ino` identifies it for the kernel. Its path is derived from its parents, so a rename of
+// a folder changes no node in it.
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Version } from '../../content/fingerprint.ts'
@@ -50,22 +51,22 @@ export class Node {
     return this.#name
   }
 
-  /** No name leads here any more, its own or that of a folder above it; open handles still do. */
+  /** True if it lost its name, or a folder above it did; open handles still lead here. */
   get isUnlinked(): boolean {
     return this.#isUnlinked || this.#parent?.isUnlinked === true
   }
 
-  /** The service agreed at this time (ms). Undefined: it did not yet. */
+  /** When the service agreed to what the node shows (ms); undefined while it has not. */
   get settledAt(): number | undefined {
     return this.#settledAt
   }
 
-  /** Listings asked for from then on (ms) decide again. */
+  /** Listings requested from then on (ms) decide about the node again. */
   get settledUntil(): number {
     return this.#settledUntil
   }
 
-  /** It has another place, of which the service has heard nothing. Called by `Places` alone. */
+  /** Gives it another place, of which the service does not know yet. Called by `Places` alone. */
   moveTo(parent: Node, name: string): void {
     this.#parent = parent
     this.#name = name
@@ -73,24 +74,24 @@ export class Node {
     this.#settledUntil = 0
   }
 
-  /** It lost its name. Called by `Places` alone. */
+  /** Takes its name away. Called by `Places` alone. */
   unlink(): void {
     this.#isUnlinked = true
   }
 
-  /** The service agreed at this time (ms) to what it shows; listings may lag behind that for so long (ms). */
+  /** Notes that the service agreed at `at` (ms) to what it shows; listings may lag behind that for `lagMs`. */
   settle(at: number, lagMs: number): void {
     this.#settledAt = at
     this.#settledUntil = at + lagMs
   }
 
-  /** It shows another state than the service agreed to last, or a listing has caught up with it. */
+  /** Called when it shows another state than the service last agreed to, or when a listing has caught up with it. */
   unsettle(): void {
     this.#settledAt = undefined
     this.#settledUntil = 0
   }
 
-  /** Its place and its parts as they are now, to be put back; what the door holds stays what it is. */
+  /** Returns a function that restores its present place and parts, without the door's. */
   snapshot(): () => void {
     const [parent, name] = [this.#parent, this.#name]
     const [isUnlinked, settledAt, settledUntil] = [this.#isUnlinked, this.#settledAt, this.#settledUntil]
@@ -110,7 +111,7 @@ export class Node {
     return this.parent === undefined ? '/' : pathIn(this.parent, this.name)
   }
 
-  /** Its content here, where it has some. */
+  /** Its content on this machine, if it has any. */
   get content(): SpoolFile | undefined {
     return this.local.content
   }
@@ -119,46 +120,46 @@ export class Node {
     return this.local.isDirty
   }
 
-  /** It is on this machine only. */
+  /** True if it is on this machine only. */
   get isLocalOnly(): boolean {
     return this.local.isLocalOnly
   }
 
-  /** Its newest change that the service has not got yet. */
+  /** Its newest change that the service does not have yet. */
   get job(): Job | undefined {
     return this.unsent.job
   }
 
-  /** The service's record of the content this node shows, where it has one. */
+  /** The service's record of the version that it shows, if the service has that. */
   get remote(): RemoteFile | undefined {
     return this.stored.record
   }
 
-  /** Where the service has this node's content, if it has. */
+  /** Path at which the service has that version. */
   get storedPath(): string | undefined {
     return this.remote === undefined ? undefined : (this.stored.elsewhere ?? this.path)
   }
 
-  /** The fingerprint at its own path, where what it shows is what the service has there. */
+  /** Fingerprint of the version that the service has at the node's own path, if the node shows that. */
   get shown(): string | undefined {
     const { stored, local, unsent } = this
     if (stored.elsewhere !== undefined || local.isDirty || local.isLocalOnly) return undefined
     return unsent.job === undefined && !this.isUnlinked ? stored.fingerprint : undefined
   }
 
-  /** The remote version this node shows. */
+  /** The service's version that it shows. */
   get version(): Version | undefined {
     return this.remote === undefined ? undefined : this.stored.versionAt(this.path)
   }
 
-  /** Bytes; undefined while nobody told. */
+  /** Bytes; undefined while unknown. */
   get size(): number | undefined {
     if (this.content !== undefined) return this.content.size
     return this.remote === undefined ? 0 : this.stored.size
   }
 }
 
-/** The path of a name in a folder. */
+/** Returns the path of a name in a folder. */
 export function pathIn(folder: Node, name: string): string {
   return pathBelow(folder.path, name)
 }

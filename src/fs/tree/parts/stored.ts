@@ -12,12 +12,12 @@ export class StoredPart {
   #lookedUpAt: number | undefined
   #learnedSize: number | undefined
 
-  /** The service's record of the content the node shows, where it has one. */
+  /** The service's record of the version that the node shows, if it shows one. */
   get record(): RemoteFile | undefined {
     return this.#record
   }
 
-  /** Where the service has it, when that is not the node's own path. */
+  /** Path at which the service has it, if that is not the node's own. */
   get elsewhere(): string | undefined {
     return this.#elsewhere
   }
@@ -36,18 +36,18 @@ export class StoredPart {
     return this.#record === undefined ? undefined : fingerprintOf(this.#record)
   }
 
-  /** Bytes, as the record tells or as they were learned by asking; undefined while nobody told. */
+  /** Bytes, from the record or learned from the content; undefined while unknown. */
   get size(): number | undefined {
     return this.#record === undefined ? undefined : (this.#record.size ?? this.#learnedSize)
   }
 
-  /** Of a node at this path. */
+  /** Returns the version; `path` is the node's. */
   versionAt(path: string): Version | undefined {
     const { fingerprint, size } = this
     return fingerprint === undefined ? undefined : { path: this.#elsewhere ?? path, fingerprint, size }
   }
 
-  /** Another version, at the node's own path or elsewhere. */
+  /** Sets another version. `elsewhere`: its path, if that is not the node's own. */
   replace(record: RemoteFile, askedAt: number, elsewhere: string | undefined): void {
     this.#record = record
     this.#askedAt = askedAt
@@ -56,18 +56,18 @@ export class StoredPart {
     this.#learnedSize = undefined
   }
 
-  /** The same version, asked for again. */
+  /** Sets a newer record of the same version. */
   renew(record: RemoteFile, askedAt: number): void {
     this.#record = record
     this.#askedAt = askedAt
   }
 
-  /** The same version; the node's path, or the version, is another one. */
+  /** Sets the version's path (undefined: the node's own), after the node or the version was moved. */
   moveTo(elsewhere: string | undefined): void {
     this.#elsewhere = this.#record === undefined ? undefined : elsewhere
   }
 
-  /** The node shows no version of the service. */
+  /** Called when the node shows no version of the service any more. */
   forget(): void {
     this.#record = undefined
     this.#elsewhere = undefined
@@ -75,22 +75,22 @@ export class StoredPart {
     this.#learnedSize = undefined
   }
 
-  /** The document alone was looked up. */
+  /** Notes that the document alone was looked up. */
   noteLookup(at: number): void {
     this.#lookedUpAt = at
   }
 
-  /** The next look at the document asks for the document itself, where its listing did not tell all before. */
+  /** Makes the next look at a document whose listing lacks the size look it up alone again. */
   expireLookup(): void {
     if (this.#lookedUpAt !== undefined) this.#lookedUpAt = -Infinity
   }
 
-  /** Where the record has no size. */
+  /** Sets the size that was learned from the content, for a record without one. */
   learn(size: number | undefined): void {
     this.#learnedSize = size
   }
 
-  /** Undo of later changes, where a transaction of the journal fails. */
+  /** Returns a function that undoes later changes, for a transaction of the journal that fails. */
   snapshot(): () => void {
     const [record, elsewhere] = [this.#record, this.#elsewhere]
     const [askedAt, lookedUpAt, learnedSize] = [this.#askedAt, this.#lookedUpAt, this.#learnedSize]
