@@ -1,6 +1,6 @@
-// Makes the service agree with one intention: the only code that replaces, moves or deletes a remote document
-// (with `uploads`, `removal`, `replaced-version`, `conflict` and `store-at`, which it alone uses). Stateless between runs: what it finds in the service decides
-// what is left to do, so it may be cut off anywhere and run again.
+// Makes the service agree with one intention: the only code that replaces, moves or deletes a remote document, with `uploads`,
+// `removal`, `replaced-version`, `conflict` and `store-at`, which it alone uses. A run keeps no state for the next: what it finds in
+// the service decides what is left to do, so it may be cut off anywhere and run again.
 
 import { ApiError, isOnlyAccepted, isOutcomeUnknown, isTemporary } from '../../api/errors.ts'
 import { noContent } from '../../api/readable-content.ts'
@@ -18,7 +18,7 @@ import { Removal, type RemovalOptions } from './removal.ts'
 import { Uploads } from './uploads.ts'
 import { Ownership, type NameTakenBy } from './ownership.ts'
 
-/** A 409 after our DELETE means another client was faster: that often in a row is a quarrel, not a race. */
+/** Most rounds of one attempt to replace a document: a 409 after our DELETE means that another client was faster. */
 const replaceRounds = 3
 
 /** Content up to this size is held in memory, so that it goes out together with the DELETE of what it replaces (bytes). */
@@ -32,10 +32,7 @@ export interface CommitterOptions extends ReplacedVersionOptions, RemovalOptions
 
 interface Stored {
   readonly record: RemoteFile
-  /**
-   * True after a copy within the service, which has just looked at the source; an upload, or bytes found there, has not, or
-   * that is a while ago.
-   */
+  /** True after a copy within the service, which has just looked up the source; false if that was a while ago, or not done. */
   readonly isSourceSeen: boolean
 }
 
@@ -46,7 +43,7 @@ interface Attempt {
 
 export class Committer {
   readonly #options: CommitterOptions
-  /** False once something on the way has changed the order of what went out together. */
+  /** False once a DELETE and the PUT sent with it were carried out in the wrong order, or not at once: they are sent apart then. */
   #keepsOrder = true
   readonly #sizeProbe = new SizeProbe()
   readonly #replacedVersion: ReplacedVersion
@@ -62,14 +59,14 @@ export class Committer {
     this.#removal = new Removal(options, this.#ownership)
   }
 
-  /** Documents of so many bytes the service was found to refuse. */
+  /** Smallest size that the service has refused (bytes); Infinity if none. */
   get refusedBytes(): number {
     return this.#sizeProbe.refusedBytes
   }
 
-  /** Answers the record of what now stands at the path (undefined for a delete). */
+  /** Resolves with the record of the document now at the path (undefined for a delete). */
   async run(intention: Intention, signal: AbortSignal): Promise<RemoteFile | undefined> {
-    // No version is destroyed for a promise that a power cut could take back; a change that only adds need not wait for the disk.
+    // Before a version is destroyed, the change must survive a power cut. One that only adds a document need not wait for the disk.
     if (!onlyAdds(intention)) await this.#options.secure(intention)
     switch (intention.kind) {
       case 'put':
@@ -91,19 +88,19 @@ export class Committer {
       ? await this.#store(intention, signal)
       : { record: await this.#provenRecord(intention, signal), isSourceSeen: false }
     if (!isMove) return record
-    // Also where it was cut off since: what an intention carries never changes, so this is still what was wanted.
+    // Noted even if the attempt was aborted meanwhile: an intention's content never changes, so the copy is the right one.
     if (isFresh) Object.assign(intention, { isCopied: true, base: fingerprintOf(record) })
-    // Known already, it need not be journaled: there may have been no room when an earlier attempt learned it.
+    // Also if an earlier attempt made the copy: the journal may have had no space then.
     this.#options.save(intention)
     signal.throwIfAborted()
-    // The copy stands: a power cut that took this knowledge back would look for it at a source that is gone.
+    // Before the source is deleted, this must survive a power cut: else the next run would look for the bytes at the source.
     await this.#options.secure(intention)
     const expected = isSourceSeen ? undefined : (intention.sourceFingerprint ?? 'unseen')
     await this.#removal.source(intention, source, expected, signal)
     return record
   }
 
-  /** A refused move whose content is here by now, and a folder that is wanted where it came from: what stands there goes. */
+  /** Deletes the source of a refused move, whose content is in the spool by now, because a folder is wanted there. */
   async deleteSource(intention: Intention, signal: AbortSignal): Promise<void> {
     const { source, spool, keepSource, isCopied, sourceFingerprint } = intention
     if (source === undefined || spool === undefined || keepSource === true || isCopied) return
@@ -116,6 +113,7 @@ export class Committer {
     return this.#removal.isSourceReplaced(intention, signal)
   }
 
+  /** Returns the record of the copy that an earlier attempt of a move has made. Throws ESTALE if the copy is gone. */
   async #provenRecord(intention: Intention, signal: AbortSignal): Promise<RemoteFile> {
     const { path, base } = intention
     const found = await lookUp(this.#options.files, path, { signal })
@@ -123,15 +121,15 @@ export class Committer {
       if (base !== undefined && !mayBe(found, base)) intention.movedForeignVersion = true
       return found
     }
-    // Another client took it away before its original went: it is stored once more.
+    // Another client removed the copy. The original is still there, so the next attempt makes another.
     Object.assign(intention, { isCopied: false, isOutcomeUnknown: true, base: undefined })
     this.#options.save(intention)
     throw new ErrnoError('ESTALE', `${path}: what was stored here is gone; the original is kept`)
   }
 
   /**
-   * Gets the content to its path. An upload that found its name taken, and did not find out by which version, may
-   * have stored its content.
+   * Stores the content at its path. If an upload was answered with 409, and this ends before it is known whose document took the
+   * name, notes that it may be our own.
    */
   async #store(intention: Intention, signal: AbortSignal): Promise<Stored> {
     const attempt: Attempt = { taken: undefined }
@@ -144,7 +142,10 @@ export class Committer {
     }
   }
 
-  /** The same, over what stands there (409 = delete-then-upload). */
+  /**
+   * Stores the content in rounds: each looks at the document that stands there, makes sure that it may go, deletes it, and uploads.
+   * A 409 starts the next round. Round 0 only asks: it uploads while the old version still stands, and hopes for a 409.
+   */
   async #replace(intention: Intention, attempt: Attempt, signal: AbortSignal): Promise<Stored> {
     const { files } = this.#options
     const { path } = intention
@@ -152,11 +153,11 @@ export class Committer {
     let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
     let removed: RemoteFile | undefined
     let keptBeside: string | undefined
-    // Content that may be refused is sent before anything is deleted: that the name is taken is the answer hoped for.
+    // Content that the service may refuse is sent before anything is deleted.
     const isSure = standing === undefined || this.#sizeProbe.covers(intention)
     for (let round = isSure ? 1 : 0; ; round++) {
       const isAsking = round === 0
-      // Once: what went wrong with both is taken up step by step.
+      // Only in the first round: after a failure of either, DELETE and PUT are sent one after the other.
       const isTogether = standing !== undefined && round === 1 && this.#fitsTogether(intention)
       if (standing !== undefined) {
         if (standing.kind === 'folder') {
@@ -172,7 +173,7 @@ export class Committer {
         if (!isAsking) {
           await this.#options.secure(intention)
           if (await this.#prepareToReplace(intention, standing, whose === 'theirs', signal)) {
-            // To keep it took as long as a copy takes, or until the service was back: another may stand there by now.
+            // Copying it took a while, so another version may stand there by now.
             if (round === replaceRounds)
               throw new ErrnoError('ESTALE', `${path}: another client goes on saving it`)
             keptBeside = fingerprintOf(standing)
@@ -225,9 +226,9 @@ export class Committer {
     return this.#keepsOrder && spool !== undefined && (size ?? Infinity) <= togetherBytes
   }
 
-  /** The service may have stored what this attempt sent: remembered, so that it is not taken for somebody else's. */
+  /** Notes content that this attempt sent and the service may have stored, so that it is not taken for another client's. */
   #doubt(intention: Intention, error: unknown, sent: Digest | undefined): void {
-    // A body that was not read to its end cannot have been stored (its Content-Length says so).
+    // A body that was not sent to its end cannot have been stored: it is shorter than its Content-Length.
     if (!isOutcomeUnknown(error) || (intention.spool !== undefined && sent === undefined)) return
     this.#mayHaveStored(intention, sent)
   }
@@ -239,8 +240,8 @@ export class Committer {
   }
 
   /**
-   * Makes sure that what takes its place can be sent, and keeps a version that nobody here had seen: true where a
-   * copy of it was made.
+   * Checks that the new content can be sent, and keeps a copy of another client's version that was never seen here (`isTheirs`).
+   * Returns true if it made one.
    */
   async #prepareToReplace(
     intention: Intention,
@@ -265,7 +266,7 @@ export class Committer {
     }
     const seen = fingerprintOf(standing)
     if (intention.base !== seen) {
-      // Seen now, and kept: a crash after this need not keep it twice.
+      // Noted as seen, so that no second copy is made after a crash.
       intention.base = seen
       this.#options.save(intention)
       this.#options.say({ kind: 'standsOn', intention })
@@ -274,13 +275,16 @@ export class Committer {
   }
 }
 
-/** The DELETE that went out together with the upload failed, and may not another time. */
+/** True if the DELETE that was sent together with the upload failed, and may succeed next time. */
 function isDeleteToRepeat(error: unknown): boolean {
   if (!(error instanceof ApiError) || error.method !== 'DELETE') return false
   return isTemporary(error) || mayMeanMissing(error)
 }
 
-/** A new document at a name where nothing is known to be. An earlier save that came back would take it for another client's. */
+/**
+ * True for a new document at a path where nothing is known to be. False if a power cut may bring an earlier save's row back, which
+ * would take the new document for another client's.
+ */
 function onlyAdds({ kind, base, source, replacesUndurableRow, ...intention }: Intention): boolean {
   const isNew = base === undefined && source === undefined && replacesUndurableRow !== true
   return kind === 'put' && isNew && !isDoubtful(intention)
