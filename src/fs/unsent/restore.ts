@@ -117,7 +117,7 @@ function* foldersIn({ folder }: Node): Iterable<Node> {
   }
 }
 
-/** Makes the node show this spool file; if the file is missing, logs that, and the node shows what it showed before. */
+/** The node shows this spool file; where that is missing, what it showed. */
 export function restoreContent(parts: RestoreParts, node: Node, spool: string): void {
   try {
     const file = parts.spool.get(spool)
