@@ -8,21 +8,26 @@ import type { Link } from '../fs/status.ts'
 import { nameOf } from '../path.ts'
 import { printable } from '../printable.ts'
 import { runTool } from '../run-tool.ts'
+import { openOnDesktop } from '../ui/open-on-desktop.ts'
+import { startUi } from '../ui/server.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, findDrive } from './find-drive.ts'
 import { localTime } from './local-time.ts'
 import { noRoomLine } from './pin-text.ts'
 import { placeLine } from './place-text.ts'
+import { cliParts } from './run-ui.ts'
 
-export const desktopActions = ['keep', 'free', 'send', 'status', 'link'] as const
+export const desktopActions = ['keep', 'free', 'send', 'status', 'versions', 'link'] as const
 export type DesktopAction = (typeof desktopActions)[number]
 
+/** How long the page waits for a browser, or for one that was closed to come back. */
+const unusedMs = 60_000
 /** Lines of text that a notification has room for. */
 const mostLines = 4
 
 /**
  * Performs an action at one path. Resolves with a line for the notification; undefined if the whole action has one line at its end
- * (`doneWords`, or that of the links). Only `link` adds to `links`. Errors have messages that may be shown.
+ * (`doneWords`, or that of the links), or none (`versions`). Only `link` adds to `links`. Errors have messages that may be shown.
  */
 type Perform = (path: PathOnMount, links: Link[]) => Promise<string | undefined>
 
@@ -46,13 +51,17 @@ const performers: Readonly<Record<DesktopAction, Perform>> = {
     const more = below === 0 ? '' : `; ${below} not sent in it`
     return place === undefined ? undefined : placeLine(nameOf(path) || '/', place) + more
   },
+  async versions(place) {
+    await showVersions(place)
+    return undefined
+  },
   async link({ found, path }, links) {
     links.push(await askDrive(found, 'link', { path }))
     return undefined
   },
 }
 
-const doneWords: Readonly<Record<Exclude<DesktopAction, 'status' | 'link'>, string>> = {
+const doneWords: Readonly<Record<Exclude<DesktopAction, 'status' | 'versions' | 'link'>, string>> = {
   keep: 'stays on this computer',
   free: 'takes no room on this computer any more',
   send: 'is sent now, if anything of it was waiting',
@@ -72,6 +81,11 @@ export async function runDesktopAction(
   const links: Link[] = []
   const lines: string[] = []
   const failed: string[] = []
+  if (action === 'versions' && paths.length > 1) {
+    notifySend('docmount', 'Choose one document or folder')
+    process.exitCode = exitCodes.failure
+    return
+  }
   for (const path of paths) {
     try {
       const line = await performers[action](await findDrive(path), links)
@@ -82,9 +96,23 @@ export async function runDesktopAction(
   }
   const done = paths.length - failed.length
   if (action === 'link') lines.push(...(await passOnLinks(links, toClipboard)))
-  else if (action !== 'status' && done > 0) lines.push(`${subject(paths, done)} ${doneWords[action]}`)
+  else if (action !== 'status' && action !== 'versions' && done > 0)
+    lines.push(`${subject(paths, done)} ${doneWords[action]}`)
   notifySend('docmount', shortened([...failed, ...lines]))
   if (failed.length > 0) process.exitCode = exitCodes.failure
+}
+
+/** Shows the page with what was deleted and replaced at and under a path, until it is closed. */
+async function showVersions(shown: PathOnMount): Promise<void> {
+  // A working folder on a drive would keep that drive busy.
+  process.chdir('/')
+  const page = await startUi({ port: 0, copyTo: undefined, shown, cli: cliParts })
+  try {
+    await openOnDesktop(page.address)
+    await page.unused(unusedMs)
+  } finally {
+    await page.close()
+  }
 }
 
 function subject(paths: readonly string[], done: number): string {

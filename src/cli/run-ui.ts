@@ -5,7 +5,8 @@ import { resolve } from 'node:path'
 import { CommandError } from './command-error.ts'
 import { openOnDesktop } from '../ui/open-on-desktop.ts'
 import { startUi } from '../ui/server.ts'
-import { describeDead } from './find-drive.ts'
+import type { CliParts } from '../ui/page-data.ts'
+import { describeDead, findDrive } from './find-drive.ts'
 import { ensureLocalFolder } from './local-folder.ts'
 import { takeKey } from './run-login.ts'
 import { noRoomLine } from './pin-text.ts'
@@ -15,19 +16,27 @@ export interface UiCommandOptions {
   readonly port: number
   readonly open: boolean
   readonly copyTo?: string
+  /** Path on a drive. */
+  readonly versions?: string
   readonly untilStdinEnds?: boolean
 }
 
+/** Functions that the page and the command line share. */
+export const cliParts: CliParts = { describeDead, unmounted, mount, takeKey, describeNoRoom: noRoomLine }
+
 /** Resolves after SIGINT, SIGTERM or SIGHUP, or when standard input ends. Throws CommandError if the port cannot be listened at. */
-export async function runUi({ port, open, copyTo, untilStdinEnds }: UiCommandOptions): Promise<void> {
+export async function runUi({
+  port,
+  open,
+  copyTo,
+  versions,
+  untilStdinEnds,
+}: UiCommandOptions): Promise<void> {
   const folder = copyTo === undefined ? undefined : await ensureLocalFolder(resolve(copyTo))
+  const shown = versions === undefined ? undefined : await findDrive(versions)
   // A working folder on a drive would keep that drive busy.
   process.chdir('/')
-  const server = await startUi({
-    port,
-    copyTo: folder,
-    cli: { describeDead, unmounted, mount, takeKey, describeNoRoom: noRoomLine },
-  }).catch((error: unknown) => {
+  const server = await startUi({ port, copyTo: folder, shown, cli: cliParts }).catch((error: unknown) => {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE')
       throw new CommandError(`another program listens at port ${port}; leave --port out`, { cause: error })

@@ -73,7 +73,10 @@ export function createControlHandlers(
     cache: async () => (await session).fileSystem.cache(),
     clearCache: async (input) => (await session).fileSystem.clearCache(input),
     tables: (_, { signal }) => tables(signal),
-    former: async ({ path }) => ({ former: await (await session).fileSystem.former(path) }),
+    former: async ({ path }) => {
+      const { fileSystem } = await session
+      return { former: await fileSystem.former(path), isOn: fileSystem.keepsFormer }
+    },
     restore: async (request, { signal }) => restoreFormer(await session, request, signal),
     emptyUndo: async () => ({ bytes: await (await session).fileSystem.emptyUndo() }),
     recover: async ({ path, destination }) => {

@@ -97,7 +97,8 @@ export interface ControlCommands {
   clearCache: { input: { withPinned: boolean }; progress: never; answer: CacheStatus }
   /** Calls the service. */
   tables: { input: Record<string, never>; progress: never; answer: TablesAnswer }
-  former: { input: { path: string }; progress: never; answer: { former: readonly Former[] } }
+  /** `isOn`: false if nothing more is kept. */
+  former: { input: { path: string }; progress: never; answer: { former: readonly Former[]; isOn: boolean } }
   restore: { input: RestoreRequest; progress: never; answer: RestoreAnswer }
   /** `bytes`: disk space that became free. */
   emptyUndo: { input: Record<string, never>; progress: never; answer: { bytes: number } }

@@ -252,6 +252,7 @@ ENTRIES = {
     'free': ('Free up space', is_any(lambda status: status['isPinned'] or status['here'] != 'no')),
     'send': ('Send now', is_any(lambda status: status['state'] in ('waiting', 'sending', 'refused'))),
     'status': ('Show status', lambda statuses: True),
+    'versions': ('Restore previous version…', lambda statuses: len(statuses) == 1),
     'link': (
         'Copy link',
         lambda statuses: all(s is None or (s['kind'] == 'file' and s['state'] == 'stored') for s in statuses),

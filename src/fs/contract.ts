@@ -156,6 +156,8 @@ export interface FileSystem extends Operations {
   recover(path: string, destination: string): Promise<void>
   /** Moves the files of lost+found to a local folder outside the mount, under their paths. Returns the new files. */
   recoverLost(destination: string): Promise<readonly string[]>
+  /** False: what programs replace or delete is not kept. */
+  readonly keepsFormer: boolean
   /** Returns the versions at and under a path that programs here replaced or deleted, latest first. */
   former(path: string): Promise<readonly Former[]>
   /**

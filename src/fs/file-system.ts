@@ -151,6 +151,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     recover: (path, destination) => recoverTo(sb, path, destination),
     recoverLost: (destination) => sb.lost.giveBack(destination),
     drain: (how) => drain(sb, how),
+    keepsFormer: sb.undo.isOn,
     former: (path) => formerUnder(sb, path),
     toRestore: (path, at) => toRestore(sb, path, at),
     restored: (ids) => sb.undo.restored(ids),

@@ -13,6 +13,7 @@ import { driveActions } from './drive-actions.ts'
 import { targetOf } from './form-target.ts'
 import { openOnDesktop } from './open-on-desktop.ts'
 import { Refused } from './refused.ts'
+import { undoActions } from './undo-actions.ts'
 
 const mostNames = 1000
 const toolMs = 2_000
@@ -26,6 +27,7 @@ export const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['/dismiss-damage', dismissDamage],
   ['/take-out', takeOut],
   ...driveActions,
+  ...undoActions,
 ])
 
 async function retry(form: URLSearchParams): Promise<string> {

@@ -14,6 +14,7 @@ import type { DriveData } from './page-data.ts'
 import { plainReason } from './plain-words.ts'
 import { sendingView } from './sending-view.ts'
 import { tablesView } from './tables-view.ts'
+import { undoView } from './undo-view.ts'
 
 export function driveView(drive: DriveData, formToken: string): Html {
   const { id, mountpoint, status, problem, log } = drive
@@ -25,7 +26,7 @@ export function driveView(drive: DriveData, formToken: string): Html {
           drive,
           status,
           formToken,
-        )}${keptView(drive, status, formToken)}${tablesView(drive)}${activityView(drive)}`
+        )}${keptView(drive, status, formToken)}${undoView(drive, status, formToken)}${tablesView(drive)}${activityView(drive)}`
   return html`<article class="card" id="drive-${id}" aria-labelledby="title-${id}" tabindex="-1">
     <h2 id="title-${id}">${name}</h2>
     <p class="place">

@@ -7,6 +7,7 @@ import { type Activity, withoutCounted } from '../daemon/activity-bursts.ts'
 import { ask } from '../daemon/control-client.ts'
 import type { MountStatus, TablesAnswer } from '../daemon/control-protocol.ts'
 import { findMounts, type FoundMount, isOwn } from '../daemon/find-mount.ts'
+import type { Former } from '../fs/former.ts'
 import type { CacheStatus, NoRoom } from '../fs/pins/pin-status.ts'
 import { plainReason } from './plain-words.ts'
 import { lastLines, logTail } from './log-tail.ts'
@@ -29,6 +30,18 @@ export interface DriveData {
   /** Reason why `tables` is undefined. */
   readonly tablesProblem: string | undefined
   readonly rates: Rates
+  /** Versions that were deleted or replaced at and under a path, if somebody asked for them. */
+  readonly shown: ShownFormer | undefined
+}
+
+export interface ShownFormer {
+  readonly path: string
+  /** Latest first. */
+  readonly former: readonly Former[]
+  /** False if the drive keeps nothing more. */
+  readonly isOn: boolean
+  /** Reason why it cannot be shown. */
+  readonly problem?: string
 }
 
 /** A drive that is not mounted. */
@@ -73,14 +86,24 @@ const limitMs = 5_000
 const unmountedForMs = 10_000
 const cacheForMs = 5_000
 const tablesForMs = 10_000
+/** The whole store is read for it. */
+const formerForMs = 30_000
 
 export class PageDataReader {
   readonly #cli: CliParts
   readonly #rates = new Map<string, Rates>()
+  /** Paths whose former versions are shown, by drive. */
+  readonly #shownPaths = new Map<string, string>()
   readonly #cached = new Map<string, { readonly atMs: number; readonly value: unknown }>()
 
   constructor(cli: CliParts) {
     this.#cli = cli
+  }
+
+  /** As `ActionOptions.showFormer`. */
+  showFormer(drive: string, path: string | undefined): void {
+    if (path === undefined) this.#shownPaths.delete(drive)
+    else this.#shownPaths.set(drive, path)
   }
 
   /** Never throws: errors are part of the data. */
@@ -114,7 +137,7 @@ export class PageDataReader {
     const activity = record === undefined ? [] : await latestActivity(record.id)
     const data = {
       id, mountpoint, log, activity, rates, canMount: record !== undefined && !isDaemonAlive,
-      status: undefined, problem: undefined, cache: undefined, tables: undefined, tablesProblem: undefined,
+      status: undefined, problem: undefined, cache: undefined, tables: undefined, tablesProblem: undefined, shown: undefined,
     } // prettier-ignore
     if (record === undefined) return { ...data, problem: this.#cli.describeDead(found) }
     if (!isDaemonAlive) return { ...data, problem: endedSentence }
@@ -123,16 +146,32 @@ export class PageDataReader {
     try {
       const { mount: status } = await ask(socketPath, 'status', {}, limit)
       rates.add(status.unsent, performance.now())
-      const [cache, tables] = await Promise.all([
+      const [cache, tables, shown] = await Promise.all([
         this.#cachedFor(`cache ${id}`, cacheForMs, () => ask(socketPath, 'cache', {}, limit)).catch(
           () => undefined,
         ),
         this.#cachedFor(`tables ${id}`, tablesForMs, () => tablesOf(socketPath)),
+        this.#shown(id, socketPath),
       ])
-      return { ...data, status, cache, ...tables }
+      return { ...data, status, cache, ...tables, shown }
     } catch (error) {
       const why = plainReason((error as Error).message)
       return { ...data, problem: `This drive does not answer (process ${pid}): ${why}` }
+    }
+  }
+
+  /** Never rejects. */
+  async #shown(id: string, socketPath: string): Promise<ShownFormer | undefined> {
+    const path = this.#shownPaths.get(id)
+    if (path === undefined) return undefined
+    try {
+      const limit = { signal: AbortSignal.timeout(limitMs) }
+      const answer = await this.#cachedFor(`former ${id} ${path}`, formerForMs, () =>
+        ask(socketPath, 'former', { path }, limit),
+      )
+      return { path, ...answer }
+    } catch (error) {
+      return { path, former: [], isOn: true, problem: plainReason((error as Error).message) }
     }
   }
 
@@ -155,7 +194,7 @@ export async function findById(id: string): Promise<FoundMount | undefined> {
   return (await findMounts()).find((found) => isOnPage(found) && idOf(found) === id)
 }
 
-function idOf({ record, mountpoint }: FoundMount): string {
+export function idOf({ record, mountpoint }: FoundMount): string {
   return createHash('sha256')
     .update(`${record?.id ?? ''} ${mountpoint}`)
     .digest('hex')

@@ -3,24 +3,30 @@
 import { createReadStream } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PathOnMount } from '../daemon/find-mount.ts'
 import { Access } from './access.ts'
 import type { Action, ActionOptions } from './action.ts'
 import { actions } from './actions.ts'
 import { plainReason } from './plain-words.ts'
 import { html } from './html.ts'
 import { Live } from './live.ts'
-import { PageDataReader, type PageData } from './page-data.ts'
+import { idOf, PageDataReader, type PageData } from './page-data.ts'
 import { mainPart, page, type ActionResult } from './page.ts'
 import { Refused } from './refused.ts'
 
-export interface UiOptions extends Omit<ActionOptions, 'signal'> {
+export interface UiOptions extends Omit<ActionOptions, 'signal' | 'showFormer'> {
   /** 0: any free port. */
   readonly port: number
+  /** The page opens with what was deleted and replaced at and under this path. */
+  readonly shown?: PathOnMount | undefined
 }
 
 export interface UiServer {
   /** Address of the page, with its token. */
   readonly address: string
+  /** Resolves once no browser has shown the page for this long. */
+  unused(forMs: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -48,10 +54,15 @@ const maximumConnections = 64
 /** Resolves when it listens. Rejects if it cannot (EADDRINUSE, EACCES). */
 export async function startUi(options: UiOptions): Promise<UiServer> {
   const reader = new PageDataReader(options.cli)
+  const showFormer: ActionOptions['showFormer'] = (drive, path) => reader.showFormer(drive, path)
   const results: ActionResult[] = []
   const closing = new AbortController()
   const live = new Live(() => parts().then((found) => mainPart(found).text, errorPart))
   let access: Access | undefined
+  const shownDrive = options.shown === undefined ? undefined : idOf(options.shown.found)
+  if (shownDrive !== undefined) reader.showFormer(shownDrive, options.shown?.path)
+  let openRequests = 0
+  let usedAt = performance.now()
 
   async function parts(): Promise<{
     data: PageData
@@ -112,7 +123,8 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
 
   async function perform(action: Action, form: URLSearchParams): Promise<void> {
     try {
-      addResult(await action(form, { ...options, signal: closing.signal }), false)
+      const sentence = await action(form, { ...options, showFormer, signal: closing.signal })
+      if (sentence !== undefined) addResult(sentence, false)
     } catch (error) {
       if (error instanceof Refused && error.status === 400) throw error
       addResult(plainReason((error as Error).message), true)
@@ -124,6 +136,11 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 20_000 }, (request, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.on('error', () => {})
+    openRequests++
+    response.once('close', () => {
+      openRequests--
+      usedAt = performance.now()
+    })
     answer(request, response).catch((error: unknown) => sendError(response, error))
   })
   server.maxConnections = maximumConnections
@@ -131,7 +148,14 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
   const { port } = server.address() as AddressInfo
   access = new Access({ port, uid: process.getuid?.() })
   return {
-    address: access.address,
+    address: access.address + (shownDrive === undefined ? '' : `#undo-${shownDrive}`),
+    async unused(forMs) {
+      for (;;) {
+        const leftMs = openRequests > 0 ? forMs : usedAt + forMs - performance.now()
+        if (leftMs <= 0) return
+        await sleep(leftMs)
+      }
+    },
     async close() {
       closing.abort()
       const closed = new Promise<void>((done) => void server.close(() => done()))

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, inDrive, startDesk } from '../support/desk.ts'
@@ -167,6 +167,30 @@ describe.runIf(whyNot === undefined)('Nautilus', () => {
       return pinned.length === 0
     })
     await waitUntil('no emblem', async () => (await shown()).length === 0)
+  })
+
+  test('shows the versions of a document by its menu', async () => {
+    const programs = join(desk.home, 'bin')
+    const opened = join(desk.home, 'opened')
+    await mkdir(programs)
+    await writeFile(join(programs, 'xdg-open'), `#!/bin/sh\necho "$1" >"${opened}"\n`, { mode: 0o755 })
+    desk.env = { ...desk.env, PATH: `${programs}:${desk.env['PATH']}` }
+    const drive = await desk.mount('acme', '--undo', '30d')
+    await desk.save(join(drive, 'a.txt'), 'the first')
+    await desk.save(join(drive, 'a.txt'), 'another')
+    await desk.docmount('wait', drive)
+    await desk.docmount('pin', join(drive, 'a.txt'), '--wait')
+    browse(drive)
+    await waitUntil('the window', async () => (await shown()).join() === 'pinned')
+    const picture = join(process.env['DOCMOUNT_PICTURES'] ?? desk.home, 'menu.png')
+    await waitUntil('the page', async () => {
+      // Two entries come before it: "Free up space" and "Show status".
+      await press('ctrl+a', 'shift+F10', 'Up', 'Up', 'Return', 'Down', 'Down', 'Down')
+      await shown(picture)
+      await inDesktop('xdotool', 'key', 'Return', 'sleep', '3')
+      return existsSync(opened)
+    })
+    expect(await readFile(opened, 'utf8')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=\S+#undo-\w+\n$/)
   })
 
   test('goes on while the drive hangs, and asks for nothing elsewhere', async () => {

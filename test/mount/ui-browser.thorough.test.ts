@@ -38,6 +38,8 @@ describe.runIf(whyNot === undefined).sequential('the page in a browser', () => {
       '--bwlimit',
       '300K',
       '--tables',
+      '--undo',
+      '30d',
     )
     await makeTrouble(desk, drive)
     page = await startPage(desk.env)
@@ -142,7 +144,8 @@ describe.runIf(whyNot === undefined).sequential('the page in a browser', () => {
   })
 
   test('what is typed stays, and a button that becomes another keeps the focus', async () => {
-    await ours('input[type="text"]').fill('offers')
+    const field = ours('section[id^="kept-"] input[type="text"]')
+    await field.fill('offers')
     await reach(tab, `Pause: ${drive}`)
     await tab.keyboard.press('Enter')
     await ours(`button[aria-label="Go on: ${drive}"]`).waitFor()
@@ -151,10 +154,39 @@ describe.runIf(whyNot === undefined).sequential('the page in a browser', () => {
     await ours('h3').getByText('Waiting to be sent').waitFor()
     await tab.keyboard.press('Enter')
     await ours('h3').getByText('Being sent').waitFor()
-    expect(await ours('input[type="text"]').inputValue()).toBe('offers')
+    expect(await field.inputValue()).toBe('offers')
     await ours(`button[aria-label="Keep on this machine: ${drive}"]`).click()
     await ours('.name').getByText('/offers', { exact: true }).waitFor()
-    expect(await ours('input[type="text"]').inputValue()).toBe('')
+    expect(await field.inputValue()).toBe('')
+  })
+
+  test('the versions of a document are shown, and one comes back by keyboard alone', async () => {
+    const saved = async (text: string): Promise<void> => {
+      await desk.save(join(drive, 'offers/summer.txt'), text)
+      await desk.docmount('wait', join(drive, 'offers'))
+    }
+    await saved('the first')
+    await saved('the second version')
+    await saved('the third')
+    await run('timeout', ['20', 'rm', join(drive, 'reports/may.txt')])
+    await desk.docmount('wait', join(drive, 'reports'))
+    const section = ours('section').filter({ hasText: 'Deleted and replaced' })
+    await section.locator('input[type="text"]').fill(join(drive, 'offers/summer.txt'))
+    await tab.keyboard.press('Enter')
+    await section.getByText(/replaced · stored .* · 18 bytes/).waitFor()
+    await section.scrollIntoViewIfNeeded()
+    if (pictures !== undefined) await section.screenshot({ path: join(pictures, 'ui-versions.png') })
+    await section.getByText(/replaced · stored .* · 9 bytes/).waitFor()
+    await section.locator('button[aria-label^="Restore: /offers/summer.txt, replaced"]').last().focus()
+    await tab.keyboard.press('Enter')
+    await tab.locator('#messages').getByText('/offers/summer.txt is back').waitFor()
+    expect((await run('timeout', ['20', 'cat', join(drive, 'offers/summer.txt')])).stdout).toBe('the first')
+    await section.locator(`button[aria-label="What was deleted: ${drive}"]`).click()
+    await section.locator('button[aria-label^="Restore: /reports/may.txt, deleted"]').click()
+    await tab.locator('#messages').getByText('/reports/may.txt is back').waitFor()
+    await section.getByText('Nothing of it was deleted or replaced here lately.').waitFor()
+    await section.locator('button[aria-label="Close: /"]').click()
+    await section.locator('h4').waitFor({ state: 'detached' })
   })
 
   test('without the script the page is as true, and its buttons work', async () => {

@@ -1,11 +1,14 @@
 // Undo at the command line: what programs deleted and replaced on a mounted drive, and how it comes back.
 
-import { readdir } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
 import { startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { run } from '../support/run.ts'
+import { waitUntil } from '../support/wait-until.ts'
 
 let desk: Desk
 beforeEach(async () => {
@@ -56,6 +59,45 @@ describe.skipIf(whyNoFuse() !== undefined)('on a mounted drive', () => {
     })
     expect((await run('cat', [join(drive, 'was', 'a.txt')])).stdout).toBe('another one')
     expect((await run('ls', [drive])).stdout).toBe('a.txt\nwas\n')
+  })
+
+  test('the menu of file managers opens the page with the versions of one document, which come back', async () => {
+    const drive = await desk.mount('drive', '--undo', '30d')
+    const a = join(drive, 'a.txt')
+    await desk.save(a, 'the first')
+    await desk.save(a, 'another one')
+    await desk.docmount('wait', drive)
+    const programs = join(desk.home, 'bin')
+    const opened = join(desk.home, 'opened')
+    await mkdir(programs)
+    await writeFile(
+      join(programs, 'xdg-open'),
+      `#!/bin/sh\necho "$1" >"${opened}.new" && mv "${opened}.new" "${opened}"\n`,
+    )
+    await chmod(join(programs, 'xdg-open'), 0o755)
+    const env = { ...desk.env, PATH: `${programs}:${desk.env['PATH']}` }
+    const action = (...paths: string[]) => [cli, 'desktop', 'run', 'versions', ...paths]
+    expect(await run(process.execPath, action(a, drive), { env, mayFail: true })).toMatchObject({ code: 1 })
+    const menu = spawn(process.execPath, action(a), { env, cwd: drive, stdio: 'ignore' })
+    try {
+      const address = await waitUntil('the browser', () => readFile(opened, 'utf8').catch(() => undefined))
+      expect(address).toMatch(/#undo-\w+\n$/)
+      const entered = await fetch(address.trim(), { redirect: 'manual' })
+      const headers = { cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' }
+      const page = await (await fetch(new URL('/', address), { headers })).text()
+      expect(page).toContain(`id="${new URL(address).hash.slice(1).trim()}"`)
+      const form = /<form method="post" action="\/restore"[\s\S]*?<\/form>/.exec(page)?.[0] ?? ''
+      expect(form).toContain('Restore: /a.txt, replaced')
+      const body = new URLSearchParams()
+      for (const [, name = '', value = ''] of form.matchAll(/name="(\w+)" value="([^"]*)"/g))
+        body.append(name, value)
+      await fetch(new URL('/restore', address), { method: 'POST', headers, body, redirect: 'manual' })
+      expect((await run('cat', [a])).stdout).toBe('the first')
+      // It keeps no drive busy.
+      expect((await desk.docmount('unmount', drive)).code).toBe(0)
+    } finally {
+      menu.kill()
+    }
   })
 
   test('what cannot come back is said', async () => {

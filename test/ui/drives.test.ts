@@ -26,12 +26,13 @@ beforeAll(async () => {
   const { baseUrl, apiKey, other } = testService
   await other.put('/conflict.txt', 'first')
   await other.put('/pinned/a.txt', 'a')
+  await other.put('/never-read.txt', 'never read')
   const client = createClient({ baseUrl, apiKey })
   const tables = client.tables(project)
   const { id = '' } = await tables.create({ name: 'invoices <b>', settings: { type: 'reconcile' } })
   await tables.forward(id, [{ assetName: 'INV-1', rowData: { number: 'INV-1', total: 12 } }])
   await client.close()
-  const args = ['--close-wait', '0', '--cache-ttl', '10m', '--tables', '--bwlimit', '256K']
+  const args = ['--close-wait', '0', '--cache-ttl', '10m', '--tables', '--bwlimit', '256K', '--undo', '30d']
   drive = await startWebdavDrive({ folder: temporary.path, baseUrl, apiKey, args })
   await mkdir(join(temporary.path, 'copies'))
   page = await startPage(
@@ -172,6 +173,49 @@ describe.sequential('a drive on the page', () => {
       body: JSON.stringify({ number: 'INV-1', total: null }),
     })
     await says(/Reconciliations through this drive 1 invoices <b>: item\.json done · /)
+  })
+
+  test('what was deleted and replaced is shown when asked for, and comes back', async () => {
+    const stored = async (): Promise<string | undefined> =>
+      (await testService.other.documents('/minutes'))?.get('a.txt')?.toString()
+    const sent = (content: string | undefined): Promise<unknown> =>
+      waitUntil('it to be sent', async () => (await stored()) === content)
+    await drive.ask('MKCOL', '/minutes')
+    for (const body of ['first', 'the second', 'the third']) {
+      await drive.ask('PUT', '/minutes/a.txt', { body })
+      await sent(body)
+    }
+    await drive.ask('PUT', '/minutes/b.txt', { body: 'another' })
+    expect(textOf(await shown())).not.toContain('replaced 2')
+    await press('Show versions', 'minutes/a.txt/')
+    await says(
+      /\/minutes\/a\.txt 2 \d{4}-\S+ \S+ replaced · stored .* · 10 bytes Restore .* replaced · stored .* · 5 bytes Restore/,
+    )
+    const [, second, first] = (await shown()).split('Restore: /minutes/a.txt, replaced')
+    expect(second).not.toBe(first)
+    expect(await press('Restore: /minutes/a.txt')).toContain('/minutes/a.txt is back')
+    await sent('the second')
+    await says(/\/minutes\/a\.txt 3 .* 9 bytes Restore .* 10 bytes · restored since Restore/)
+    await press('Close: /minutes/a.txt')
+    expect(textOf(await shown())).not.toContain('bytes Restore')
+    for (const path of ['/minutes/a.txt', '/minutes/b.txt', '/never-read.txt'])
+      await drive.ask('DELETE', path)
+    await waitUntil(
+      'it to be deleted',
+      async () => (await testService.other.get('/never-read.txt')) === undefined,
+    )
+    await sent(undefined)
+    await press('What was deleted')
+    await says(
+      /All that was deleted 3 .*\/never-read\.txt deleted .* not kept: its bytes were not on this machine/,
+    )
+    expect(await shown()).not.toContain('Restore: /never-read.txt')
+    expect(await press('Restore all')).toContain(
+      '2 documents are back; /never-read.txt is not: its bytes were not on this machine',
+    )
+    await sent('the second')
+    await says(/All that was deleted 1 /)
+    await press('Close: /')
   })
 
   test('an upload under way is told by itself, with bytes, rate and time, until it is done', async () => {

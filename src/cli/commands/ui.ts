@@ -11,6 +11,7 @@ it ends with Ctrl-C. docmount mount --ui shows it for as long as the drive lives
 Examples:
   $ docmount ui                        prints the address, and opens it if there is a desktop
   $ docmount ui --no-open --port 4919
+  $ docmount ui --versions ~/acme/report.pdf
   $ ssh -t -L 4919:127.0.0.1:4919 office docmount ui --no-open --port 4919     the drives of another machine`
 
 export function register(program: Command): void {
@@ -22,6 +23,7 @@ export function register(program: Command): void {
     )
     .option('--port <number>', 'where to listen on 127.0.0.1; 0 = any free port', parsePort, 0)
     .option('--copy-to <folder>', 'where “Copy out” puts documents (default: your download folder)')
+    .option('--versions <path>', 'show what was deleted and replaced at and under this path on a drive')
     .option('--no-open', 'only print the address')
     .addOption(new Option('--until-stdin-ends', 'end with standard input').hideHelp())
     .addHelpText('after', help)
