@@ -26,8 +26,9 @@ const expiredStatuses: ReadonlySet<number> = new Set([401, 403])
 
 /**
  * Requests `link` with `ask`, follows its redirects, and returns the last response. The ETag of `link` itself, if its redirect has
- * one, stands for that of the last response: it stays the same whichever store sends the bytes. A 401 or 403 after a redirect is retried once from `link`,
- * for a fresh redirect. Throws NetworkError "protocol" for a redirect that cannot be followed, and errors of `ask`.
+ * one, stands for that of the last response: it stays the same whichever store sends the bytes. A 401 or 403 after a redirect is
+ * retried once from `link`, for a fresh redirect. Throws NetworkError "protocol" for a redirect that cannot be followed, and errors
+ * of `ask`.
  */
 export async function follow(
   call: CallDescription,

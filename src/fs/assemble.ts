@@ -36,7 +36,7 @@ import { Owners } from './unsent/owners.ts'
 import { SaveFailures } from './unsent/save-failures.ts'
 import { Saves } from './unsent/submit.ts'
 import { LocalOnly } from './unsent/local-only.ts'
-import { sendLeftAlone } from './unsent/send-left-alone.ts'
+import { sendIfDocument } from './unsent/send-if-document.ts'
 import { CloseWait } from './unsent/close-wait.ts'
 import { Sizes } from './calls/sizes.ts'
 import { RemoteContent } from './tree/remote-content.ts'
@@ -198,7 +198,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   })
   const refusedNames = new RefusedNames({ types, clock, log, tell })
   const undecided = new Undecided({ tree, types, refusedNames })
-  const localOnly = new LocalOnly(settings.leftAloneMs, clock, (node) => sendLeftAlone(sb, node))
+  const localOnly = new LocalOnly(settings.temporaryMs, clock, (node) => sendIfDocument(sb, node))
   const saveFailures = new SaveFailures({ ...world, log, tell, keep: (node) => saves.commit(node) })
   const bursts = new Bursts({
     clock,

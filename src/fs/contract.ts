@@ -49,7 +49,7 @@ export interface FileSystemOptions {
   /** Most documents in a folder that can be renamed; EXDEV for more. Default 1,000. */
   readonly renameLimit?: number
   /** Quiet time after which a temporary file is taken for a document, and sent. Default 60 s. */
-  readonly leftAloneMs?: number
+  readonly temporaryMs?: number
   /**
    * Time (ms) for which versions that programs here replace or delete are kept on this machine. Default: nothing new is kept; 0 also
    * deletes the versions that an earlier run kept.

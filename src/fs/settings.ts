@@ -5,7 +5,7 @@ import { ErrnoError } from '../errno-error.ts'
 import type { FileSystemOptions } from './contract.ts'
 import { longestTtlMs } from './tree/listings.ts'
 import { defaultMemoryBytes, sharesOf, type MemoryShares } from './tree/memory-shares.ts'
-import { defaultLeftAloneMs } from './unsent/local-only.ts'
+import { defaultTemporaryMs } from './unsent/local-only.ts'
 
 export interface Settings {
   readonly cacheTtlMs: number
@@ -17,7 +17,7 @@ export interface Settings {
   readonly hostName: string
   readonly stateDir: string
   readonly cacheDir: string
-  readonly leftAloneMs: number
+  readonly temporaryMs: number
   readonly undoMs: number | undefined
   readonly undoSizeBytes: number
 }
@@ -43,7 +43,7 @@ export function settingsOf(options: FileSystemOptions): Settings {
     hostName: options.hostName ?? hostname(),
     stateDir: options.stateDir,
     cacheDir: options.cacheDir,
-    leftAloneMs: options.leftAloneMs ?? defaultLeftAloneMs,
+    temporaryMs: options.temporaryMs ?? defaultTemporaryMs,
     undoMs: options.undoMs,
     undoSizeBytes: options.undoSizeBytes ?? defaultUndoSizeBytes,
   }

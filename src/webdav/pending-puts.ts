@@ -1,6 +1,6 @@
 // Open documents that are empty so far. Windows and Finder first create an empty document (empty PUT, or LOCK of a free name),
 // and send its content a moment later: if it stays open until then, both are one save to the service. The name is journaled at
-// once. Without content it is closed after `leftAloneMs`, as an empty document; one that a LOCK created, when the lock ends:
+// once. Without content it is closed after `contentWaitMs`, as an empty document; one that a LOCK created, when the lock ends:
 // davfs2 sends the content ten seconds later or more.
 
 import type { Log } from '../log.ts'
@@ -8,13 +8,13 @@ import type { Caller, Operations } from '../fs/operations.ts'
 import type { Timer, Timers } from '../world/clock.ts'
 import type { Opened } from './path-walk.ts'
 
-const leftAloneMs = 10_000
+const contentWaitMs = 10_000
 const maximumCount = 256
 
 const nobody: Caller = { uid: 0, gid: 0, pid: 0, signal: new AbortController().signal }
 
-/** An open, empty document, and the timer that checks after `leftAloneMs` if its content is still awaited. */
-interface Beginning {
+/** An open, empty document, and the timer that checks after `contentWaitMs` if its content is still awaited. */
+interface PendingPut {
   readonly opened: Opened
   timer: Timer
 }
@@ -24,7 +24,7 @@ export class PendingPuts {
   readonly #log: Log
   readonly #timers: Timers
   /** Open documents by path, oldest first. */
-  readonly #open = new Map<string, Beginning>()
+  readonly #open = new Map<string, PendingPut>()
   readonly #closing = new Set<Promise<void>>()
 
   constructor(operations: Operations, log: Log, timers: Timers) {
@@ -36,24 +36,24 @@ export class PendingPuts {
   /** Takes over the handle of an empty document. It stays open at least as long as `isAwaited` returns true. */
   keep(path: string, opened: Opened, isAwaited: () => boolean = () => false): void {
     this.end(path)
-    const wait = (): Timer => this.#timers.setTimeout(leftAlone, leftAloneMs)
-    const leftAlone = (): void => {
-      if (isAwaited()) beginning.timer = wait()
+    const wait = (): Timer => this.#timers.setTimeout(onWaited, contentWaitMs)
+    const onWaited = (): void => {
+      if (isAwaited()) pending.timer = wait()
       else this.end(path)
     }
-    const beginning: Beginning = { opened, timer: wait() }
-    this.#open.set(path, beginning)
+    const pending: PendingPut = { opened, timer: wait() }
+    this.#open.set(path, pending)
     const [oldest] = this.#open.keys()
     if (this.#open.size > maximumCount && oldest !== undefined) this.end(oldest)
   }
 
   /** Removes and returns the handle at a path; undefined if there is none. */
   take(path: string): Opened | undefined {
-    const beginning = this.#open.get(path)
-    if (beginning === undefined) return undefined
-    this.#timers.clear(beginning.timer)
+    const pending = this.#open.get(path)
+    if (pending === undefined) return undefined
+    this.#timers.clear(pending.timer)
     this.#open.delete(path)
-    return beginning.opened
+    return pending.opened
   }
 
   /** Starts to close the document at a path, as an empty one. */

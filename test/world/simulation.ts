@@ -112,7 +112,7 @@ const callsToSeeNoOrder = 2
 /** Where the folder went with the document that was deleted too late, it is looked for as well, and its own folder is listed. */
 const callsToSeeFolderGone = 2
 /** A file that was on this machine only, and is a document after all, is uploaded. */
-const callsToSendLeftAlone = 1
+const callsToSendTemporary = 1
 /** How often the next step is which. */
 const turns = {
   work: 100, shared: 15, other: 5, watch: 10, theirs: 4, wait: 20, weather: 8, disk: 3, refresh: 2, kill: 1, cut: 1, remount: 0.5, alone: 1, hours: 0.3,
@@ -794,7 +794,7 @@ class Simulation {
     const forNoOrder = callsToSeeNoOrder + (foldersVanish ? callsToSeeFolderGone : 0)
     // Of an earlier operation: a backup goes once its document is gone.
     const sent = here.filter(({ path }) => this.#service.documents.has(path))
-    if (calls > most + sent.length * callsToSendLeftAlone + (keepsOrder ? 0 : forNoOrder))
+    if (calls > most + sent.length * callsToSendTemporary + (keepsOrder ? 0 : forNoOrder))
       throw new Error(`${calls} calls for ${this.#done.map(({ kind, path }) => `${kind} ${path}`).join()}`)
   }
 

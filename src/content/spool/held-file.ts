@@ -99,7 +99,8 @@ export class HeldFile {
 
   /**
    * Writes the file again at its path if it was removed from there: its first `bytes` bytes from the open descriptor, or all from
-   * the journal. Returns true if the new file is to be synced, which one from the journal is not: its content stays in there. Throws the disk's error; EIO if its content is lost.
+   * the journal. Returns true if the new file is to be synced; one from the journal is not, since its content stays in there. Throws
+   * the disk's error; EIO if its content is lost.
    */
   putBack(bytes: number): boolean {
     if (this.isInPlace) return false

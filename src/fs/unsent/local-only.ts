@@ -1,5 +1,5 @@
-// Files that are on this machine only: each becomes a document, or is named in `status` with a reason. A temporary file that
-// has been quiet for a minute is taken for a document, and sent.
+// Files that are on this machine only: a temporary file that was not changed for a minute is taken for a document, and sent. One that
+// has to stay is in `docmount status`, with the reason.
 
 import type { Clock, Timer } from '../../world/clock.ts'
 import { isUndecidedName, whyLocal } from '../tree/scratch.ts'
@@ -8,8 +8,8 @@ import { isAtOrUnder } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
 import type { LocalFile } from '../status.ts'
 
-/** How long a file must have been left alone before it is taken for a document (ms). */
-export const defaultLeftAloneMs = 60_000
+/** For how long a temporary file must be unchanged before it is taken for a document (ms). */
+export const defaultTemporaryMs = 60_000
 
 interface Watched {
   /** When it became local-only, and when it is checked next; by the steady clock (ms). */
@@ -19,24 +19,24 @@ interface Watched {
   why: string | undefined
 }
 
-type LeftAlone = (node: Node) => Promise<string | undefined>
+type SendIfDocument = (node: Node) => Promise<string | undefined>
 
 export class LocalOnly {
-  readonly #leftAloneMs: number
+  readonly #temporaryMs: number
   readonly #clock: Clock
-  readonly #leftAlone: LeftAlone
+  readonly #sendIfDocument: SendIfDocument
   readonly #files = new Map<Node, Watched>()
   #timer: Timer | undefined
   #isClosed = false
 
   /**
-   * `leftAlone` is called with a file that was left alone: it sends the file, or returns the reason why it stays. It is called
-   * again after the same time.
+   * `sendIfDocument` is called with a file that was unchanged for `temporaryMs`: it sends the file, or returns the reason why the
+   * file stays. It is called again after the same time.
    */
-  constructor(leftAloneMs: number, clock: Clock, leftAlone: LeftAlone) {
-    this.#leftAloneMs = leftAloneMs
+  constructor(temporaryMs: number, clock: Clock, sendIfDocument: SendIfDocument) {
+    this.#temporaryMs = temporaryMs
     this.#clock = clock
-    this.#leftAlone = leftAlone
+    this.#sendIfDocument = sendIfDocument
   }
 
   /** Notes that a local-only file was changed just now. */
@@ -46,7 +46,7 @@ export class LocalOnly {
     const known = this.#files.get(node)
     this.#files.set(node, {
       since: known?.since ?? now,
-      dueAt: now + this.#leftAloneMs,
+      dueAt: now + this.#temporaryMs,
       why: undefined,
     })
     this.#arm()
@@ -55,7 +55,7 @@ export class LocalOnly {
   /** Notes a local-only file of an earlier run. `isDocument`: by the present rules it is a document, and is checked at once. */
   found(node: Node, isDocument: boolean): void {
     if (isInTrash(node.path)) return
-    const dueAt = this.#clock.steady() + (isDocument ? 0 : this.#leftAloneMs)
+    const dueAt = this.#clock.steady() + (isDocument ? 0 : this.#temporaryMs)
     this.#files.set(node, { since: -Infinity, dueAt, why: undefined })
     this.#arm()
   }
@@ -72,9 +72,9 @@ export class LocalOnly {
     for (const node of this.#files.keys()) if (isLinkedLocalOnly(node)) yield node
   }
 
-  /** Returns files that have been local-only for longer than `leftAloneMs`, each with the reason. */
+  /** Returns files that have been local-only for longer than `temporaryMs`, each with the reason. */
   *lasting(): Iterable<[Node, string | undefined]> {
-    const before = this.#clock.steady() - this.#leftAloneMs
+    const before = this.#clock.steady() - this.#temporaryMs
     for (const [node, { since, why }] of this.#files)
       if (isLinkedLocalOnly(node) && since <= before) yield [node, why]
   }
@@ -98,8 +98,8 @@ export class LocalOnly {
       if (!isLinkedLocalOnly(node)) this.#files.delete(node)
       else if (watched.dueAt <= now) {
         // Checked again later: the reason to stay may disappear.
-        watched.dueAt = now + this.#leftAloneMs
-        watched.why = await this.#leftAlone(node)
+        watched.dueAt = now + this.#temporaryMs
+        watched.why = await this.#sendIfDocument(node)
         if (this.#isClosed) return
       }
     }

@@ -21,13 +21,14 @@ export async function copy(exchange: Exchange): Promise<void> {
   if (depth === 1) throw new Refused(400, 'a copy has Depth 0 or infinity')
   const { source, place, names, before } = await checkTransfer(exchange, { leaves: false })
   const [fromPath, toPath] = [pathOf(source.names), pathOf(names)]
+  // Empty documents that still wait for their content count as complete from now on.
   await door.pendingPuts.closeMatching((path) => isAtOrUnder(path, fromPath))
   const to = { ...place, name: names.at(-1) ?? '' }
   const bothDocuments = before?.attributes.kind === 'file' && source.attributes.kind === 'file'
   if (before !== undefined && !bothDocuments) await removeDestination(exchange, { source, before })
   if (bothDocuments) await door.pendingPuts.closeMatching((path) => path === toPath)
   let failures: readonly Failure[] = []
-  if (bothDocuments) await copyDocument(exchange, source, to, besideOf(exchange, to))
+  if (bothDocuments) await copyDocument(exchange, source, to, temporaryPlaceFor(exchange, to))
   else failures = await copyTree(exchange, source, to, depth === 'infinity')
   await door.properties.remove(toPath)
   await door.properties.copy(fromPath, toPath)
@@ -93,8 +94,11 @@ async function copyDocument(
   }
 }
 
-/** Returns a temporary name of the same type: the service copies only documents, and other names stay on this machine. */
-function besideOf({ door }: Exchange, { parent, name }: Place): Place {
+/**
+ * Returns a place beside it with a temporary name that tells the same type: a name without a type would stay on this machine, and
+ * the service could not make the copy.
+ */
+function temporaryPlaceFor({ door }: Exchange, { parent, name }: Place): Place {
   return { parent, name: unfinishedName(door.contentTypeOf(name) === undefined ? '' : extname(name)) }
 }
 

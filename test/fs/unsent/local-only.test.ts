@@ -17,7 +17,7 @@ import { thisProcess } from '../../support/object-file.ts'
 import { waitUntil } from '../../support/wait-until.ts'
 
 /** Short enough for a test, long enough for the calls of an editor. */
-const quick = { leftAloneMs: 300 }
+const quick = { temporaryMs: 300 }
 
 const held = ({ testService }: HeldDrive): Promise<Record<string, string | undefined>> =>
   serviceTexts(testService.other)

@@ -1,4 +1,4 @@
-// Sends a local-only file that was left alone for long enough: it is taken for a document.
+// Sends a local-only file that was unchanged for a minute, if it is a document by its name and content (see `local-only.ts`).
 
 import { ErrnoError } from '../../errno-error.ts'
 import type { Journal } from '../../content/spool/journal.ts'
@@ -15,17 +15,17 @@ import type { SubmitParts } from './submit.ts'
 /** Age (ms) up to which a known listing may give a reason to keep the file local, without asking the service. */
 const believedMs = 3_600_000
 
-export interface SendLeftAloneParts extends BringParts, SubmitParts {
+export interface SendIfDocumentParts extends BringParts, SubmitParts {
   readonly journal: Journal
   readonly undecided: Undecided
   readonly log: Log
 }
 
 /**
- * Sends a file that was left alone if it is a document; otherwise returns the reason why not. Also returns undefined if the file
+ * Sends the file if it is a document; otherwise returns the reason why not. Also returns undefined if the file
  * is open, gone or changed by now: it is checked again later.
  */
-export async function sendLeftAlone(parts: SendLeftAloneParts, node: Node): Promise<string | undefined> {
+export async function sendIfDocument(parts: SendIfDocumentParts, node: Node): Promise<string | undefined> {
   try {
     return await sendDocument(parts, node)
   } catch (error) {
@@ -40,7 +40,7 @@ export async function sendLeftAlone(parts: SendLeftAloneParts, node: Node): Prom
   }
 }
 
-async function sendDocument(parts: SendLeftAloneParts, node: Node): Promise<string | undefined> {
+async function sendDocument(parts: SendIfDocumentParts, node: Node): Promise<string | undefined> {
   const { parent } = node
   if (parent === undefined || node.door.writeHandles > 0) return undefined
   const { tree, clock } = parts
