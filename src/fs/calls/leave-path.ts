@@ -1,5 +1,8 @@
-// Steps when a document leaves its path: its pending change is withdrawn where that is still possible, and the node remembers
-// where the service has it, so that its next commit moves it from there.
+// First step of a rename: the document leaves its old path. Its unsent change is withdrawn, where that is still possible. The rest
+// depends on what the service has at the old path, or will have:
+// - the document's own version: the node remembers the path, and its next change moves the version from there.
+// - a change of the document that is already being sent there: it arrives first, and is then moved like that.
+// - only another document, which this one was to replace: that one is deleted.
 
 import { fingerprintOf } from '../../content/fingerprint.ts'
 import type { Node } from '../tree/node.ts'
@@ -18,14 +21,14 @@ export interface LeaveParts {
   readonly attributes: Pick<AttributeStore, 'at'>
 }
 
-/** The version that the service has, or may get, at the path a node left: that name has to be hidden until it is gone. */
+/** The version that the service has, or may get, at the old path: that name has to be hidden until the version is gone. */
 export interface LeftBehind {
   /** Undefined while it is not known. */
   readonly fingerprint: string | undefined
 }
 
 export interface Left {
-  /** Undefined if the service has, and gets, no document at the path. */
+  /** Undefined if the service has no document at the old path, and gets none. */
   readonly behind: LeftBehind | undefined
   /** Spool file that an earlier close accepted, and that the service does not have yet. */
   readonly accepted: string | undefined
@@ -38,7 +41,7 @@ export interface Left {
   readonly isBeingWritten: boolean
 }
 
-/** Called by a rename, of the document or of a folder above it, before the path changes. The caller hides the name (`behind`). */
+/** Called before the document, or a folder above it, gets its new name. The caller hides the old name if there is a `behind`. */
 export function leavePath(parts: LeaveParts, node: Node): Left {
   const { job, path } = node
   const isWritten = isBeingWritten(node)
@@ -47,6 +50,7 @@ export function leavePath(parts: LeaveParts, node: Node): Left {
   return { behind, accepted, set: parts.attributes.at(path), isBeingWritten: isWritten }
 }
 
+/** Withdraws the document's change, and decides between the three cases above. */
 function leftBehind(parts: LeaveParts, node: Node): LeftBehind | undefined {
   const { path, job, remote } = node
   // If the change carries nothing any more, the version at the path is that of another document.

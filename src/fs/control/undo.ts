@@ -1,4 +1,5 @@
-// Versions that programs here replaced or deleted: which are known, and which of them a person asks for.
+// Former versions of documents, which programs here replaced or deleted and undo has kept: the list of them, and those that
+// `docmount restore` asks for.
 
 import { ErrnoError } from '../../errno-error.ts'
 import { modifiedAtIn } from '../../content/fingerprint.ts'
@@ -18,20 +19,22 @@ const reasons: Readonly<Record<Missing, string>> = {
   'too large': 'it is larger than half of --undo-size',
 }
 
-/** At and under the path, latest first. */
+/** Returns the former versions at and under the path, the latest first. */
 export async function formerUnder({ undo }: Pick<UndoParts, 'undo'>, path: string): Promise<Former[]> {
-  return (await undo.list()).filter((version) => isAtOrUnder(version.path, path)).map(told)
+  return (await undo.list()).filter((version) => isAtOrUnder(version.path, path)).map(formerOf)
 }
 
-function told({ path, how, at, fingerprint, size, missing, isRestored }: FormerVersion): Former {
+/** Returns the version as commands show it. */
+function formerOf({ path, how, at, fingerprint, size, missing, isRestored }: FormerVersion): Former {
   const storedAt = modifiedAtIn(fingerprint)
   const why = missing === undefined ? {} : { missing: reasons[missing] }
   return { path, how, at: new Date(at).toISOString(), storedAt, bytes: size, ...why, isRestored }
 }
 
 /**
- * The version of a document that was asked for, or of each that was deleted under a folder. Throws ENOENT where nothing is known of
- * the path, ENODATA where the bytes of the document were not kept, EROFS on a read-only drive.
+ * Returns the versions to restore: one of the document at the path, or one of each document that was deleted under it. `at` (ISO
+ * time): the version that was there then; default: the latest. Throws ENOENT if none is known, ENODATA if the bytes of the document
+ * were not kept, EROFS on a read-only drive.
  */
 export async function toRestore(
   { undo, settings }: UndoParts,
@@ -39,9 +42,10 @@ export async function toRestore(
   at: string | undefined,
 ): Promise<ToRestore> {
   if (settings.readOnly) throw new ErrnoError('EROFS', 'this drive is read-only')
+  // The list begins with the latest. What was there at a time is the first version that was replaced or deleted after it.
   const after = at === undefined ? undefined : Date.parse(at)
-  const went = (await undo.list()).filter((version) => after === undefined || version.at >= after)
-  const ofPath = went.filter((version) => version.path === path)
+  const former = (await undo.list()).filter((version) => after === undefined || version.at >= after)
+  const ofPath = former.filter((version) => version.path === path)
   const version = after === undefined ? ofPath[0] : ofPath.at(-1)
   const restorable = (one: FormerVersion): Restorable => ({
     id: one.id,
@@ -51,20 +55,20 @@ export async function toRestore(
     read: () => undo.read(one),
   })
   if (version === undefined)
-    return { isFolder: true, versions: deletedUnder(went, path, after).map(restorable) }
+    return { isFolder: true, versions: deletedUnder(former, path, after).map(restorable) }
   const found = restorable(version)
   if (found.why !== undefined) throw new ErrnoError('ENODATA', `${path} cannot be brought back: ${found.why}`)
   return { isFolder: false, versions: [found] }
 }
 
-/** Of each document under the folder the version that went last, or first after a time. Throws ENOENT where there is none. */
+/** Returns of each document in the folder the version that was deleted last, or first after a time. Throws ENOENT if there is none. */
 function deletedUnder(
-  went: readonly FormerVersion[],
+  former: readonly FormerVersion[],
   folder: string,
   after: number | undefined,
 ): FormerVersion[] {
   const found = new Map<string, FormerVersion>()
-  for (const version of went) {
+  for (const version of former) {
     if (version.how !== 'deleted' || version.isRestored || !isAtOrUnder(version.path, folder)) continue
     if (after !== undefined || !found.has(version.path)) found.set(version.path, version)
   }
