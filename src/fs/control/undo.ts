@@ -42,7 +42,7 @@ export async function toRestore(
   at: string | undefined,
 ): Promise<ToRestore> {
   if (settings.readOnly) throw new ErrnoError('EROFS', 'this drive is read-only')
-  // The list begins with the latest. What was there at a time is the first version that was replaced or deleted after it.
+  // The list begins with the latest. The version that was there at a time is the first one that was replaced or deleted after it.
   const after = at === undefined ? undefined : Date.parse(at)
   const former = (await undo.list()).filter((version) => after === undefined || version.at >= after)
   const ofPath = former.filter((version) => version.path === path)
