@@ -98,7 +98,7 @@ it('rows/ is for those that are told', () => {
   )
 })
 
-it('of a drive, only the committer changes documents in the service, and rmdir a folder', () => {
+it('of a drive, only the committer changes documents in the service, sharing locks those of locks, and rmdir a folder', () => {
   const changing = [...sources].filter(
     ([file, text]) =>
       ['content', 'fs'].includes(layerOf(file)) && /(?<!#)\bfiles\.(?:upload|replace|delete)\(/.test(text),
@@ -108,6 +108,7 @@ it('of a drive, only the committer changes documents in the service, and rmdir a
     'content/commit/store-at.ts',
     'content/commit/uploads.ts',
     'content/remote-delete.ts',
+    'fs/locks/stored-locks.ts',
   ])
   const removing = [...sources].filter(([, text]) => /await deleteLooking\(/.test(text))
   expect(removing.map(([file]) => file).sort()).toEqual(['cli/delete-if-unchanged.ts', 'fs/calls/rmdir.ts'])

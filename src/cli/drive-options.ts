@@ -38,6 +38,10 @@ export function driveOptions(): Option[] {
     ),
     option('--undo-size <size>', 'disk for that; the oldest goes first (default: 2GiB)', parseSizeBytes),
     option(
+      '--share-locks',
+      'tell other drives with this option which documents LibreOffice and Office have open here, by small documents in the service',
+    ),
+    option(
       '--memory <size>',
       'memory of the drive, roughly; listings beyond it are dropped and fetched again (default: 512MiB)',
       parseMemory,

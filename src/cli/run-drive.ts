@@ -32,6 +32,7 @@ export interface DriveCommandOptions {
   readonly pinSize?: number
   readonly undo?: number
   readonly undoSize?: number
+  readonly shareLocks?: boolean
   readonly memory?: number
   readonly stateDir?: string
   readonly cacheDir?: string
@@ -162,6 +163,7 @@ function sessionOptionsOf(
     bytesPerSecond: options.bwlimit,
     fileSystem: {
       readOnly: options.readOnly ?? false,
+      shareLocks: options.shareLocks ?? false,
       onConflict: options.onConflict,
       ...(cacheTtl === undefined ? {} : { cacheTtlMs: cacheTtl }),
       ...(closeWait === undefined ? {} : { closeWaitMs: closeWait }),

@@ -35,6 +35,7 @@ import { Claims } from './unsent/claims.ts'
 import { Owners } from './unsent/owners.ts'
 import { SaveFailures } from './unsent/save-failures.ts'
 import { Saves } from './unsent/submit.ts'
+import { hideLockDocuments, ListedLocks } from './locks/hide-lock-documents.ts'
 import { LocalOnly } from './unsent/local-only.ts'
 import { sendIfDocument } from './unsent/send-if-document.ts'
 import { CloseWait } from './unsent/close-wait.ts'
@@ -74,7 +75,9 @@ export function assemble(options: FileSystemOptions): Superblock {
   journal.onStepFailed = (error) =>
     log.error({ error }, 'what follows a change failed: the change itself is kept')
   journal.onDamage = (sentence) => damageReports.report(sentence)
-  const files = new WatchedFiles(options.files, log, world, {
+  const listedLocks = new ListedLocks()
+  const shown = settings.shareLocks ? hideLockDocuments(options.files, listedLocks) : options.files
+  const files = new WatchedFiles(shown, log, world, {
     onRefused: (reason) => tell({ kind: 'keyRefused', reason }),
     onTaken: () => void queue.runNow(({ attempts }) => attempts > 0),
   })
@@ -220,7 +223,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     undo: new UndoStore({
       dir: join(settings.stateDir, 'undo'), sizeBytes: settings.undoSizeBytes, ageMs: settings.undoMs, world, log,
     }),
-    refusedNames, undecided,
+    refusedNames, undecided, listedLocks,
     pathDepth: new PathDepth(),
     refusedBytes: () => committer.refusedBytes,
     preserve: (path, signal) => preserve(sb, path, signal),

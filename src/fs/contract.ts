@@ -57,6 +57,8 @@ export interface FileSystemOptions {
   readonly undoMs?: number
   /** Bytes on disk for these versions. Default 2 GiB; 0 = none. */
   readonly undoSizeBytes?: number
+  /** Lock files of LibreOffice and Office are stored in the service, for the other drives that share theirs. Default: they stay here. */
+  readonly shareLocks?: boolean
   readonly uid?: number
   readonly gid?: number
   /** Name of this machine, for the names of conflict copies. Default os.hostname(). */

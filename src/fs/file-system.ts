@@ -15,6 +15,7 @@ import { fetchOnce } from './pins/fetch-once.ts'
 import { free } from './pins/free.ts'
 import { withPins } from './pins/follow-rename.ts'
 import { attributeOf, setAttribute } from './control/attributes.ts'
+import { withSharedLocks } from './locks/with-shared-locks.ts'
 import { folderStatus } from './control/folder-status.ts'
 import { linkOf } from './control/link.ts'
 import { placeOf } from './control/place.ts'
@@ -44,7 +45,8 @@ import { unlink } from './calls/unlink.ts'
  */
 export async function createFileSystem(options: FileSystemOptions): Promise<FileSystem> {
   const sb = await start(options)
-  const operations = operationsOf(sb)
+  const own = operationsOf(sb)
+  const operations = sb.settings.shareLocks ? await withSharedLocks(sb, own) : own
   const withRetry = withFullDisk(operations, { makeRoom: () => makeRoom(sb), tell: sb.tell })
   const permitted = options.readOnly === true ? readOnly(withRetry) : withRetry
   return options.onOperation === undefined

@@ -20,6 +20,7 @@ export interface Settings {
   readonly temporaryMs: number
   readonly undoMs: number | undefined
   readonly undoSizeBytes: number
+  readonly shareLocks: boolean
 }
 
 const defaultUndoSizeBytes = 2 * 1024 ** 3
@@ -46,5 +47,6 @@ export function settingsOf(options: FileSystemOptions): Settings {
     temporaryMs: options.temporaryMs ?? defaultTemporaryMs,
     undoMs: options.undoMs,
     undoSizeBytes: options.undoSizeBytes ?? defaultUndoSizeBytes,
+    shareLocks: options.shareLocks ?? false,
   }
 }

@@ -24,6 +24,7 @@ import type { TypePolicy } from './tree/names.ts'
 import type { Undecided } from './unsent/undecided.ts'
 import type { PathDepth } from './tree/path-depth.ts'
 import type { RefusedNames } from './attention/refused-names.ts'
+import type { ListedLocks } from './locks/hide-lock-documents.ts'
 import type { LocalOnly } from './unsent/local-only.ts'
 import type { Prefetch } from './ahead/prefetch.ts'
 import type { RemoteContent } from './tree/remote-content.ts'
@@ -84,6 +85,8 @@ export interface Superblock {
   readonly tell: (notice: Notice) => void
   /** Files that are on this machine only. */
   readonly localOnly: LocalOnly
+  /** Documents of locks that listings showed, with `--share-locks`. */
+  readonly listedLocks: ListedLocks
   /** Documents that the disk here refused to keep. */
   readonly saveFailures: SaveFailures
   /** Turns a document that was saved into an intention. */

@@ -23,14 +23,19 @@ export interface Traces {
   readonly isCutOff: boolean
 }
 
+/** Names of files by which a program tells others that it has the document beside them open. */
+const lockPatterns: readonly RegExp[] = [
+  /^\.~lock\..+#$/, // LibreOffice
+  /^~\$./, // MS Office owner file
+]
+
 /** Names of files that programs keep beside a document while they work on it, and desktops in every folder. */
 const ownPatterns: readonly RegExp[] = [
   /^#.+#$/, // emacs autosave
   /^\.#./, // emacs lock
   /^\..+\.sw[a-z]$/, // vim swap
   /^\..+\.un~$/, // vim undo history
-  /^\.~lock\..+#$/, // LibreOffice lock
-  /^~\$./, // MS Office owner file
+  ...lockPatterns,
   /.\.kate-swp$/,
   /^\.goutputstream-[A-Za-z0-9]+$/, // GIO, and a PUT through the WebDAV door
   /^\._./, // macOS resource forks
@@ -51,6 +56,11 @@ const hiddenName = /^\.fuse_hidden[0-9a-f]{16,}$/
 /** True for the name of a file that belongs to the program or desktop that made it, and is never a document. */
 export function isOwnName(name: string): boolean {
   return ownPatterns.some((pattern) => pattern.test(name))
+}
+
+/** True for the name of a file by which a program tells others that it has a document open. */
+export function isLockName(name: string): boolean {
+  return lockPatterns.some((pattern) => pattern.test(name))
 }
 
 /** True for a file created as mkstemp(3) does: no other program opens a new file like this. */
