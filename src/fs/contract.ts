@@ -171,7 +171,7 @@ export interface FileSystem extends Operations {
   restored(ids: readonly string[]): Promise<void>
   /** Deletes the kept bytes of all former versions. Returns how many. */
   emptyUndo(): Promise<number>
-  /** Sends everything, whatever its quiet time or backoff, until done, refused or out of time. Returns the others. */
+  /** Sends everything, without its quiet time, until done, refused or out of time; backoffs go on. Returns the others. */
   drain(options: {
     timeoutMs: number
     onProgress?: (progress: DrainProgress) => void
