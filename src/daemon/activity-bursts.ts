@@ -96,14 +96,13 @@ function sumOf({ kind, at, path, from, bytes, reason }: Activity): Sum {
 }
 
 function joined(sum: Sum, next: Sum): Sum {
+  const { kind, at, reason } = next
   return {
-    ...next,
-    since: sum.since,
-    count: sum.count + next.count,
-    path: sharedFolder(sum.path, next.path),
+    kind, at, since: sum.since, count: sum.count + next.count, path: sharedFolder(sum.path, next.path),
     ...(sum.from === undefined || next.from === undefined ? {} : { from: sharedFolder(sum.from, next.from) }),
     ...(sum.bytes === undefined || next.bytes === undefined ? {} : { bytes: sum.bytes + next.bytes }),
-  }
+    ...(reason === undefined || reason !== sum.reason ? {} : { reason }),
+  } // prettier-ignore
 }
 
 /** Returns the innermost folder that both folders are at or below. */

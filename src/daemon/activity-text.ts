@@ -15,6 +15,7 @@ export function activityText({ kind, path, from, bytes, reason, copy, count }: A
         ? `${verb}  ${from} → ${path}${size}`
         : `${verb}  ${count} from below ${from} to below ${path}${size}`
     case 'refused':
+      if (reason === undefined && count !== undefined) return `${verb}  ${subject}, for several reasons`
       return `${verb}  ${subject}: ${reason ?? 'the service gave no reason'}`
     case 'conflict':
       return `${verb}  ${subject}: the other version is kept ${copy === undefined ? 'beside each' : `as ${copy}`}`

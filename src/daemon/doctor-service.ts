@@ -7,6 +7,7 @@ import type { Files, KeySource, RemoteFile } from '../api/types.ts'
 import { type Check, good, note, problem } from './doctor.ts'
 import { findRoot } from './find-root.ts'
 import { type ProbeAnswer, probe } from './probe.ts'
+import { mostRedirects, redirectStatuses } from '../api/redirects.ts'
 import { redact } from '../redact.ts'
 import { pathBelow } from '../path.ts'
 import { type NetworkSettings, systemNetwork } from '../world/network.ts'
@@ -74,7 +75,7 @@ async function checkKey(
     )
     if (project !== undefined) checks.push(checkProject(project, names))
     const [tried] = project !== undefined && names.includes(project) ? [project] : names
-    if (tried !== undefined) checks.push(await checkRange(client.files(tried), transport))
+    if (tried !== undefined) checks.push(await checkRange(client.files(tried), transport).catch(noDownload))
   } catch (error) {
     const root = isKeyRefusal(error) ? undefined : await findRoot(baseUrl, { key, network })
     checks.push(
@@ -119,15 +120,27 @@ async function checkRange(files: Files, transport: Transport): Promise<Check> {
     return note('Range', 'no document to try a download with', 'upload one, and run docmount doctor again')
   const ask = (url: string): Promise<ProbeAnswer> =>
     probe(transport, url, { range: 'bytes=0-0' }, answerWithinMs)
-  const own = await ask(file.url)
-  // The redirect to the storage.
-  const { status } = own.status === 307 && own.location !== undefined ? await ask(own.location) : own
+  let answer = await ask(file.url)
+  // Redirects to the storage.
+  for (let hop = 0; hop < mostRedirects && redirectStatuses.has(answer.status); hop++) {
+    if (answer.location === undefined) break
+    answer = await ask(answer.location)
+  }
+  const { status } = answer
   if (status === 206) return good('Range', 'downloads honour it')
   if (status === 200) {
     const finding = 'downloads ignore it: reading the end of a document fetches all of it'
     return problem('Range', finding, "ask the service's owner")
   }
   return problem('Range', `a download was answered with ${status}`, "ask the service's owner")
+}
+
+function noDownload(error: unknown): Check {
+  return problem(
+    'Range',
+    `no download could be tried: ${(error as Error).message}`,
+    "ask the service's owner",
+  )
 }
 
 /** Resolves with some document of more than one byte; searches breadth first. */

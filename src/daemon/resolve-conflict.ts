@@ -35,6 +35,8 @@ export async function resolveConflict(parts: AsProgramParts, path: string, keep:
     throw new DaemonError(`${path} has several conflict copies; name the one to keep: ${copies.join(', ')}`)
   await asProgram(parts, async (walk) => {
     for (const copy of copies) {
+      await checkThere(walk, copy)
+      if (keep === 'mine') await checkThere(walk, document)
       if (keep !== 'both') await removeCopy(walk, copy, keep === 'theirs' ? document : undefined)
       fileSystem.conflictResolved(copy)
     }
@@ -53,10 +55,13 @@ function conflictAt(open: readonly ConflictCopy[], path: string): Resolved {
   return { document: pathBelow(folderOf(path), name), copies: [path] }
 }
 
+async function checkThere(walk: PathWalk, path: string): Promise<void> {
+  if ((await walk.find(namesOf(path))) === undefined) throw new DaemonError(`${path} is not there any more`)
+}
+
 /** Renames the copy over the document if one is given; otherwise deletes the copy. */
 async function removeCopy(walk: PathWalk, copy: string, document: string | undefined): Promise<void> {
   const { operations, changeCaller } = walk
-  if ((await walk.find(namesOf(copy))) === undefined) throw new DaemonError(`${copy} is not there any more`)
   const from = await walk.placeOf(namesOf(copy))
   const folder = from.parent.attributes.ino
   if (document === undefined) return operations.unlink(folder, from.name, changeCaller)

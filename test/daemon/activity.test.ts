@@ -70,6 +70,19 @@ describe('a burst', () => {
     ])
   })
 
+  test('tells no bytes, origin or reason that is not of all its changes', () => {
+    for (let turn = 0; turn < 11; turn++) {
+      writer.add({ kind: 'received', path: `/x/${turn}.txt`, ...(turn === 0 ? {} : { bytes: 1024 }) })
+      writer.add({
+        kind: 'refused',
+        path: `/r/${turn}.txt`,
+        reason: turn === 0 ? 'too large' : 'no such type',
+      })
+    }
+    vi.advanceTimersByTime(60_000)
+    expect(texts()).toEqual(['received  11 below /x', 'refused   11 below /r, for several reasons'])
+  })
+
   test('keeps what a few changes were, at once, so that a kill loses none of them', () => {
     for (let turn = 0; turn < 10; turn++) writer.add(deleted(`/${turn}.txt`))
     expect(texts()).toHaveLength(10)

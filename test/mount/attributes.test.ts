@@ -48,6 +48,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('with --
 print(attempt(os.listxattr, at) in ([], 'ENOTSUP'))
 for name in ('user.x', 'security.selinux', 'security.capability', 'system.posix_acl_access', 'user.docmount'):
     print(attempt(os.getxattr, at, name))
+print(*(attempt(os.getxattr, at, 'user.docmount.' + name) for name in ('constructor', '__proto__', 'toString')))
 print(attempt(os.setxattr, at, 'user.x', b'1'), attempt(os.removexattr, at, 'user.x'))
 print(attempt(os.setxattr, at, 'user.docmount.state', b'stored'), attempt(os.setxattr, at, 'user.docmount.offline', b'yes'))
 libc.getxattr.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t]
@@ -59,6 +60,7 @@ print(call('getxattr', at.encode(), b'user.docmount.state', room, 3))
     expect(said).toEqual([
       'True',
       ...Array<string>(5).fill('ENOTSUP'),
+      'ENODATA ENODATA ENODATA',
       'ENOTSUP ENOTSUP',
       'EPERM EINVAL',
       'ERANGE',

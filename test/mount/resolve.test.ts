@@ -108,9 +108,14 @@ describe.skipIf(whyNoFuse() !== undefined)('resolve', () => {
       'docmount: /in/a.txt is neither a conflict copy nor a document that has one\n',
     )
     const gone = join(drive, 'in/a (conflict 2026-11-20 20.45.10 desk).txt')
-    for (const keep of ['mine', 'theirs'])
+    for (const keep of ['mine', 'theirs', 'both'])
       expect(await why(gone, '--keep', keep)).toMatch(/does not exist|is not there/)
     expect(await content(join(drive, 'in/a.txt'))).toBe('first')
+    const alone = 'b (conflict 2026-11-20 20.45.10 desk).txt'
+    await desk.testService.other.put(`/in/${alone}`, 'the only version')
+    await desk.docmount('refresh', drive)
+    expect(await why(join(drive, 'in', alone), '--keep', 'mine')).toContain('/in/b.txt is not there')
+    expect(await content(join(drive, 'in', alone))).toBe('the only version')
     const copy = await quarrel(drive)
     await desk.docmount('unmount', drive)
     await desk.mount('drive', '--read-only')

@@ -21,7 +21,8 @@ const values: Readonly<Record<string, (status: NameStatus) => string | undefined
 /** Returns the errno instead of throwing it, which costs much more: the kernel asks for `security.capability` before each write. */
 export function attributeOf(parts: FolderParts, ino: number, attribute: string): Attribute {
   if (!attribute.startsWith(prefix)) return { errno: 'EOPNOTSUPP' }
-  const valueOf = values[attribute.slice(prefix.length)]
+  const name = attribute.slice(prefix.length)
+  const valueOf = Object.hasOwn(values, name) ? values[name] : undefined
   const node = parts.tree.nodes.find(ino)
   const value = node === undefined ? undefined : valueOf?.(nodeStatus(parts, node))
   return value === undefined ? { errno: 'ENODATA' } : { value }

@@ -112,6 +112,22 @@ describe('turns', () => {
     await expect.poll(() => begun).toBe(3)
   })
 
+  test('of one project are as few when two end together and others come', async () => {
+    const turns = new Turns(10)
+    let underWay = 0
+    const work = (): Promise<never> => {
+      underWay++
+      return never()
+    }
+    const two = [1, 2].map(() => turns.take('a', async () => undefined))
+    await Promise.race(two.map((turn) => turn.then(() => void turns.take('a', work))))
+    await Promise.all(two)
+    for (let count = 0; count < 4; count++) void turns.take('a', work)
+    await expect.poll(() => underWay).toBeGreaterThanOrEqual(2)
+    await turns.take('another', async () => undefined)
+    expect(underWay).toBe(2)
+  })
+
   test('go on after work that failed', async () => {
     const turns = new Turns(1)
     await expect(turns.take('a', () => Promise.reject(new Error('one')))).rejects.toThrow('one')

@@ -49,7 +49,8 @@ export class Turns {
       return await queue.add(() => this.#all.add(begin, { signal }), { signal })
     } finally {
       clearTimeout(timeout)
-      if (queue.size + queue.pending === 0) this.#queues.delete(projectId)
+      const isCurrent = this.#queues.get(projectId) === queue
+      if (isCurrent && queue.size + queue.pending === 0) this.#queues.delete(projectId)
     }
   }
 
