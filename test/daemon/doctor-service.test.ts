@@ -7,14 +7,13 @@ import { answerJson, startRawServer, type RawHandler } from '../support/raw-serv
 
 /** Checks of a service with one document, whose download is answered by `download`. */
 async function checksOf(download: RawHandler): Promise<readonly Check[]> {
-  const entry = { ftype: 'file', name: 'a.txt', size: 10 }
   await using server = await startRawServer((request, response, count) => {
-    const url = new URL(request.url ?? '', server.origin)
-    if (url.pathname === '/api/projects') answerJson(response, 200, [{ name: 'acme' }])
-    else if (url.pathname !== '/api/projects/acme/files') download(request, response, count)
-    else if (url.searchParams.get('path') === '/')
+    const { pathname } = new URL(request.url ?? '', server.origin)
+    const entry = { ftype: 'file', name: 'a.txt', size: 10, url: `${server.origin}/first` }
+    if (pathname === '/api/projects') answerJson(response, 200, [{ id: 'the-id', name: 'acme' }])
+    else if (pathname === '/api/projects/acme/files')
       answerJson(response, 200, { ftype: 'folder', name: '', entries: [entry] })
-    else answerJson(response, 200, { ...entry, url: `${server.origin}/first` })
+    else download(request, response, count)
   })
   return await checkService(`${server.origin}/api`, { key: 'the-key' }, 'acme')
 }
