@@ -63,9 +63,9 @@ describe('projects and ls', () => {
     await docmount('put', project, await localFile('b.csv', 'x\n1\n'), '/ls/b.csv')
     await docmount('put', project, await localFile('a.txt', 'text'), '/ls/deep/a.txt')
     const table = await docmount('projects')
-    expect(table.stdout).toMatch(/^NAME\s+CREATED\s+ID\nacme\s/)
+    expect(table.stdout).toMatch(/^NAME\s+MOUNTED AT\s+STATE\s+CREATED\s+ID\nacme\s+-\s+not mounted\s/)
     const projects = JSON.parse((await docmount('projects', '--json')).stdout) as unknown
-    expect(projects).toMatchObject([{ name: project }])
+    expect(projects).toMatchObject([{ name: project, mounts: [] }])
 
     expect((await docmount('ls', project, '/ls')).stdout).toBe('b.csv\ndeep/\n')
     const long = await docmount('ls', project, 'ls', '--long')

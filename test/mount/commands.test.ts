@@ -129,6 +129,39 @@ describe.skipIf(whyNoFuse() !== undefined)('mount --all', () => {
   })
 })
 
+describe.skipIf(whyNoFuse() !== undefined)('projects', () => {
+  test('lists what the key sees and the config file names: where it is mounted, and its state', async () => {
+    const config = join(desk.home, 'config.json')
+    await writeFile(config, JSON.stringify({ projects: { other: { read_only: true } } }), { mode: 0o600 })
+    desk.env = { ...desk.env, DOCMOUNT_CONFIG: config }
+    const rows = async (): Promise<string[]> =>
+      (await desk.docmount('projects')).stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))
+    expect(await rows()).toEqual([
+      'NAME | MOUNTED AT | STATE | CREATED | ID',
+      'other | - | not mounted | - | -',
+      expect.stringMatching(/^acme \| - \| not mounted \| \d{4}-/),
+      '',
+    ])
+    const drive = await desk.mount('drive', '--close-wait', '0')
+    expect(await rows()).toContainEqual(expect.stringContaining(`acme | ${drive} | everything sent | 2`))
+    const known = JSON.parse((await desk.docmount('projects', '--json')).stdout) as unknown
+    expect(known).toMatchObject([{ mounts: [{ mountpoint: drive, state: 'everything sent' }] }])
+    await desk.testService.stop()
+    await desk.save(join(drive, 'a.txt'), 'a')
+    await desk.docmount('refresh', drive)
+    const without = await desk.docmount('projects')
+    expect(without).toMatchObject({
+      code: 75,
+      stdout: expect.stringContaining('the service is away, 1 not sent'),
+    })
+    expect(without.stderr).toContain('no connection')
+    await desk.kill(drive)
+    expect(await rows()).toContainEqual(`acme | ${drive} | ended without being unmounted | - | -`)
+    await desk.docmount('unmount', drive)
+    expect(await rows()).toContainEqual(`acme | ${drive} | not mounted, 1 change is not sent | - | -`)
+  })
+})
+
 describe.skipIf(whyNoFuse() !== undefined)('mount --ui', () => {
   test.each(['unmount', 'kill'])('serves the page as long as the drive lives: %s', async (end) => {
     const { code, stdout } = await desk.docmount('mount', project, desk.drive, '--ui')

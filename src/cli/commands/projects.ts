@@ -1,9 +1,9 @@
 // `docmount projects`: lists the projects the key may see, and manages those of the user's own service.
 
 import type { Command } from 'commander'
-import { type ServiceOptions, baseUrlOption, withClient } from '../connect.ts'
+import { type ServiceOptions, baseUrlOption } from '../connect.ts'
 import { type OwnServiceOptions, addOwnServiceOptions, withAdminOf } from '../own-service.ts'
-import { type JsonOption, print, printJson, printTable } from '../output.ts'
+import { type JsonOption, print } from '../output.ts'
 
 const help = `
 Examples:
@@ -16,10 +16,12 @@ Examples:
 export function register(program: Command): void {
   const projects = program
     .command('projects')
-    .summary('list the projects the key may see')
-    .description('Lists the projects the key may see.')
+    .summary('list the projects the key may see, and where they are mounted')
+    .description(
+      'Lists the projects the key may see and those of the config file: where each is mounted, and its state.',
+    )
     .option(...baseUrlOption)
-    .option('--json', 'print JSON: an array of {id, name, created_at}')
+    .option('--json', 'print JSON: an array of {id, name, created_at, mounts}, of those the key may see')
     .addHelpText('after', help)
     .action(listProjectsOfKey)
 
@@ -62,11 +64,6 @@ export function register(program: Command): void {
 }
 
 async function listProjectsOfKey(options: ServiceOptions & JsonOption): Promise<void> {
-  const projects = await withClient(undefined, options, (client, signal) => client.projects({ signal }))
-  if (options.json === true)
-    printJson(projects.map(({ id, name, createdAt }) => ({ id, name, created_at: createdAt })))
-  else {
-    const rows = projects.map(({ id, name, createdAt }) => [name, createdAt, id])
-    printTable(['NAME', 'CREATED', 'ID'], rows)
-  }
+  const { runProjects } = await import('../run-projects.ts')
+  await runProjects(options)
 }
