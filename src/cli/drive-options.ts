@@ -68,6 +68,7 @@ export function driveOptions(): Option[] {
     ),
     bandwidthOption(),
     option('--no-notify', 'send no desktop notifications'),
+    option('--no-tray', "show no status item in the desktop's tray"),
     option('--log <file>', 'log into this file'),
     option(...quietOption),
     option('-v, --verbose', 'log more'),

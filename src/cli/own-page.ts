@@ -11,16 +11,17 @@ import { childEnvironment } from '../child-environment.ts'
 export interface OwnPage {
   /** With its token; undefined if the page could not be served. */
   readonly address: string | undefined
+  isOver(): boolean
   end(): void
 }
 
-/** Resolves when the page is served. Never rejects: the drive works without it. */
-export async function startOwnPage(): Promise<OwnPage> {
+/** Resolves when the page is served. `opens`: in a browser, if there is a desktop. Never rejects: the drive works without it. */
+export async function startOwnPage({ opens }: { readonly opens: boolean }): Promise<OwnPage> {
   // Drives that the page mounts are not the daemon that this variable marks.
   const { [backgroundVariable]: _background, ...env } = childEnvironment()
   const page = spawn(
     process.execPath,
-    [await realpath(process.argv[1] as string), 'ui', '--until-stdin-ends'],
+    [await realpath(process.argv[1] as string), 'ui', '--until-stdin-ends', ...(opens ? [] : ['--no-open'])],
     {
       cwd: '/',
       env,
@@ -37,5 +38,9 @@ export async function startOwnPage(): Promise<OwnPage> {
   lines.close()
   page.stdout.destroy()
   page.unref()
-  return { address, end: () => page.stdin.end() }
+  return {
+    address,
+    isOver: () => page.exitCode !== null || page.signalCode !== null,
+    end: () => page.stdin.end(),
+  }
 }

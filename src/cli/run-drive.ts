@@ -42,6 +42,7 @@ export interface DriveCommandOptions {
   readonly tables?: boolean
   readonly bwlimit?: number | undefined
   readonly notify: boolean
+  readonly tray: boolean
   /** How long the start waits for a service that does not answer (ms); true: without a limit. */
   readonly wait?: number | true
   readonly log?: string
@@ -90,7 +91,12 @@ export async function runDrive(options: DriveCommandOptions, command: DriveComma
     const { serveMount } = await import('./serve-mount.ts')
     const logFile = isBackgroundDaemon || options.log !== undefined ? plan.logFile : undefined
     const session = sessionOptionsOf(plan, options, lastingKey(configuration.key, plan), command)
-    await serveMount(session, { logFile, isVerbose: options.verbose === true, withPage: options.ui === true })
+    await serveMount(session, {
+      logFile,
+      isVerbose: options.verbose === true,
+      withPage: options.ui === true,
+      withItem: options.tray,
+    })
   } catch (error) {
     if (error instanceof Error) {
       const message = messageOf(error, plan)

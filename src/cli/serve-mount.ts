@@ -10,6 +10,7 @@ import { userUnitOf } from '../daemon/user-units.ts'
 import type { Log } from '../log.ts'
 import { exitCodes } from './exit-codes.ts'
 import { startOwnPage } from './own-page.ts'
+import { showStatusItem } from './status-item.ts'
 import { liveText } from './live-text.ts'
 import { awayText } from './away-text.ts'
 import { untilLoginText } from './systemd-unit.ts'
@@ -26,12 +27,14 @@ export interface ServeOptions {
   readonly isVerbose: boolean
   /** Serves a page about the drives for as long as this one lives. */
   readonly withPage: boolean
+  /** Shows a status item in the desktop's tray. */
+  readonly withItem: boolean
 }
 
 /** Resolves when the drive has ended, and sets the exit code. Throws the error that stopped the start. */
 export async function serveMount(
   options: Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'>,
-  { logFile, isVerbose, withPage }: ServeOptions,
+  { logFile, isVerbose, withPage, withItem }: ServeOptions,
 ): Promise<void> {
   // A working folder would keep its file system busy, and could be inside the mount.
   process.chdir('/')
@@ -49,7 +52,7 @@ export async function serveMount(
   )
   signals.obey(session)
   const { mountpoint, driver, webdav, stateDir } = session.record
-  const page = withPage ? await startOwnPage() : undefined
+  const page = withPage ? await startOwnPage({ opens: true }) : undefined
   const { away } = session.status()
   if (logFile === undefined) {
     console.log(await liveText(options.plan.project, { mountpoint, webdav }))
@@ -67,6 +70,7 @@ export async function serveMount(
     page: page?.address,
   })
   isLive = true
+  if (withItem) showStatusItem(session, { log, page })
 
   const end = await session.finished
   page?.end()

@@ -101,14 +101,15 @@ function amountOf({ changes, bytes }: { changes: number; bytes: number }): strin
 
 /** Shows a notification. Without a desktop or `notify-send`, none. */
 export function notifySend(title: string, body: string): void {
-  if (!hasDesktop()) return
+  if (!hasSessionBus()) return
   const markupFree = body.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   const args = ['--app-name=docmount', '--icon=folder-remote', '--', title, markupFree]
   // Without the command or a desktop, the log has it.
   void runTool('notify-send', args, { limitMs }).catch(() => {})
 }
 
-function hasDesktop(): boolean {
+/** True if this user's programs can talk to a desktop, if there is one. */
+export function hasSessionBus(): boolean {
   const { DBUS_SESSION_BUS_ADDRESS: bus, XDG_RUNTIME_DIR: runtime } = process.env
   return (bus ?? '') !== '' || (runtime !== undefined && existsSync(join(runtime, 'bus')))
 }

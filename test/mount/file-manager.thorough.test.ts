@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, inDrive, startDesk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { isInstalled, run, type Ran } from '../support/run.ts'
+import { isInstalled, type Ran } from '../support/run.ts'
+import { screenPrograms, type Screen, startScreen } from '../support/screen.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
-const programs = ['dbus-run-session', 'Xvfb', 'nautilus', 'xdotool', 'gdbus']
+const programs = [...screenPrograms, 'nautilus', 'xdotool', 'gdbus']
 const bindings = ['extensions-3.0', 'extensions-4'].flatMap((version) =>
   readdirSync('/usr/lib').map((folder) => `/usr/lib/${folder}/nautilus/${version}/libnautilus-python.so`),
 )
@@ -18,27 +19,6 @@ const whyNot =
   whyNoFuse() ??
   programs.find((program) => !isInstalled(program)) ??
   (bindings.some((file) => existsSync(file)) ? undefined : 'python3-nautilus')
-
-/** Tells bus and screen; ends with its stdin. */
-const desktop = `
-exec 3<&0
-Xvfb -displayfd 1 -screen 0 1000x700x24 2>/dev/null >"$1/display" & screen=$!
-for turn in $(seq 200); do [ -s "$1/display" ] && break; sleep 0.05; done
-echo "desktop $DBUS_SESSION_BUS_ADDRESS :$(cat "$1/display")"
-cat <&3 >/dev/null
-kill "$screen"; wait`
-
-/** Saves the screen, and prints which of these colours are on it. */
-const look = `
-import sys
-from PyQt5.QtWidgets import QApplication
-from PyQt5.QtGui import QColor
-application = QApplication([])
-picture = application.primaryScreen().grabWindow(0)
-picture.save(sys.argv[1])
-image = picture.toImage()
-colours = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
-print(' '.join(colour for colour in sys.argv[2:] if QColor(colour).rgb() in colours))`
 
 /** The ground of each emblem, as src/desktop/emblems draws it. */
 const colours = {
@@ -51,31 +31,14 @@ const colours = {
 
 describe.runIf(whyNot === undefined)('Nautilus', () => {
   let desk: Desk
-  let screen: ChildProcess
+  let screen: Screen
   let manager: ChildProcess | undefined
 
   beforeEach(async () => {
     desk = await startDesk()
     manager = undefined
-    let said = ''
-    screen = spawn('dbus-run-session', ['--', 'sh', '-c', desktop, 'sh', desk.home], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
-    screen.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    const [, bus, display] = await waitUntil(
-      'the desktop',
-      () => /^desktop (\S+) (:\d+)$/m.exec(said) ?? undefined,
-    )
-    desk.env = {
-      ...desk.env,
-      DBUS_SESSION_BUS_ADDRESS: bus,
-      DISPLAY: display,
-      GDK_BACKEND: 'x11',
-      QT_QPA_PLATFORM: 'xcb',
-      GSK_RENDERER: 'cairo',
-      GSETTINGS_BACKEND: 'memory',
-      LANG: 'C.UTF-8',
-    }
+    screen = await startScreen(desk.env)
+    desk.env = screen.env
     expect(await desk.docmount('desktop', 'install')).toMatchObject({ code: 0, stderr: '' })
   })
   afterEach(async () => {
@@ -84,22 +47,15 @@ describe.runIf(whyNot === undefined)('Nautilus', () => {
       manager.kill('SIGKILL')
       await ended
     }
-    const ended = new Promise((end) => screen.once('exit', end))
-    screen.stdin?.end()
     await desk.close()
-    await ended
+    await screen.close()
   })
 
   function browse(folder: string): void {
     manager = spawn('nautilus', ['--new-window', folder], { env: desk.env, cwd: '/', stdio: 'ignore' })
   }
-  const inDesktop = (...command: [string, ...string[]]): Promise<Ran> =>
-    run('timeout', ['30', ...command], { env: desk.env, mayFail: true })
-  async function shown(file = join(desk.home, 'screen.png')): Promise<string[]> {
-    const { stdout } = await inDesktop('/usr/bin/python3', '-c', look, file, ...Object.values(colours))
-    const seen = stdout.trim().split(' ')
-    return Object.entries(colours).flatMap(([name, colour]) => (seen.includes(colour) ? [name] : []))
-  }
+  const inDesktop = (...command: [string, ...string[]]): Promise<Ran> => screen.run(...command)
+  const shown = (file = join(desk.home, 'screen.png')): Promise<string[]> => screen.look(file, colours)
   /** Presses keys in the window: without a window manager, the one that was clicked in has them. */
   const press = (...keys: readonly string[]): Promise<Ran> => {
     const pressed = (key: string): string[] => ['key', key, 'sleep', '0.5']

@@ -88,6 +88,18 @@ ls "$HOME/.config/systemd/user"`)
     expect(await service.other.bytes('/note.txt')).toEqual(Buffer.from('kept\n'))
   })
 
+  it('opens a folder by the user manager: it knows the screen, and the folder outlasts the unit', async () => {
+    const said = await withManager(`
+mkdir "$HOME/bin"
+printf '%s\n' '#!/bin/sh' 'echo "$1 on $DISPLAY in $(cat /proc/self/cgroup)" >"$HOME/opened"' >"$HOME/bin/xdg-open"
+chmod +x "$HOME/bin/xdg-open"
+systemctl --user set-environment DISPLAY=:7
+PATH="$HOME/bin:$PATH" NOTIFY_SOCKET=/none "${process.execPath}" --input-type=module -e 'await (await import("${root}dist/ui/open-on-desktop.js")).openOnDesktop("/a folder")'
+for _ in $(seq 300); do [ -s "$HOME/opened" ] && break; sleep 0.1; done
+cat "$HOME/opened"`)
+    expect(said).toMatch(/^\/a folder on :7 in .*run-.*\.service$/m)
+  })
+
   it.each([
     ['docmount service install', 'docmount-acme.service', 'docmount service install acme'],
     [
