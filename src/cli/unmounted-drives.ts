@@ -8,12 +8,15 @@ import { promisify } from 'node:util'
 import { findDrivesOfHome } from '../daemon/find-mount.ts'
 import { findLeftFolders, type LeftFolder } from '../daemon/left-behind.ts'
 import { homeOf } from '../daemon/xdg.ts'
+import { formatBytes } from '../amounts.ts'
+import { printable } from '../printable.ts'
 import type { UnmountedDrive } from '../ui/page-data.ts'
+import { changeWords, plainReason, refusedWords } from '../ui/plain-words.ts'
 import { CommandError } from './command-error.ts'
 import { configuredProjects } from './config-file.ts'
-import { resumeArguments } from './left-text.ts'
+import { firstTen } from './first-ten.ts'
+import { leftLines, leftSummary, resumeArguments } from './left-text.ts'
 import { reportError } from './report-error.ts'
-import { describeLeft } from './status-text.ts'
 
 const run = promisify(execFile)
 /** Time limit of a mount, which may have to read many unsent changes from the journal. */
@@ -92,10 +95,22 @@ function leftDrive(folder: LeftFolder): Mountable {
     id: stateDir,
     project: drive?.project ?? stateDir,
     place: drive?.mountpoint ?? '',
-    left: describeLeft(folder),
+    left: leftInWords(folder),
     canMount: drive !== undefined,
     args: drive === undefined ? undefined : resumeArguments(drive),
   }
+}
+
+/** Returns the leftovers without the words of `docmount status`, for the page. */
+function leftInWords({ left }: LeftFolder): string {
+  const changes = left.unsent.map(({ path, action, state, bytes, lastError }) => {
+    const words = state === 'refused' ? refusedWords[action] : changeWords[action]
+    const size = bytes === 0 ? [] : [formatBytes(bytes)]
+    const why = lastError === undefined ? [] : [plainReason(lastError)]
+    return printable([path, words, ...size, ...why].join('  '))
+  })
+  const others = leftLines({ ...left, unsent: [] })
+  return [plainReason(leftSummary(left)), ...firstTen([...changes, ...others])].join('\n')
 }
 
 function configuredDrive(project: string): Mountable {

@@ -115,7 +115,7 @@ export class PageDataReader {
     const ids = new Set(drives.map(({ id }) => id))
     for (const id of this.#rates.keys()) if (!ids.has(id)) this.#rates.delete(id)
     const unmounted = await this.#cachedFor('unmounted', unmountedForMs, () => this.#cli.unmounted()).catch(
-      (error: unknown) => [{ ...nothing, left: (error as Error).message }],
+      (error: unknown) => [{ ...nothing, left: plainReason((error as Error).message) }],
     )
     return {
       drives,
@@ -133,7 +133,7 @@ export class PageDataReader {
     const { mountpoint, record, isDaemonAlive } = found
     const rates = this.#rates.get(id) ?? new Rates()
     this.#rates.set(id, rates)
-    const log = await logTail(record?.logFile)
+    const log = (await logTail(record?.logFile)).map(plainReason)
     const activity = record === undefined ? [] : await latestActivity(record.id)
     const data = {
       id, mountpoint, log, activity, rates, canMount: record !== undefined && !isDaemonAlive,
@@ -207,7 +207,7 @@ async function tablesOf(socketPath: string): Promise<Pick<DriveData, 'tables' | 
     const limit = { signal: AbortSignal.timeout(limitMs) }
     return { tables: await ask(socketPath, 'tables', {}, limit), tablesProblem: undefined }
   } catch (error) {
-    return { tables: undefined, tablesProblem: (error as Error).message }
+    return { tables: undefined, tablesProblem: plainReason((error as Error).message) }
   }
 }
 

@@ -15,6 +15,7 @@ const codes: Readonly<Record<string, string>> = {
   EDQUOT: 'your share of the disk is full',
   EROFS: 'the disk is read-only',
   EIO: 'the disk has a fault',
+  ENOENT: 'it is not there',
   EACCES: 'it is not allowed',
   EPERM: 'it is not allowed',
 }
@@ -23,7 +24,7 @@ const codes: Readonly<Record<string, string>> = {
 export function plainReason(reason: string): string {
   // In turn: calls (`GET /a.pdf: 404 `), statuses (`(404 `), errnos (`connect E… HOST:PORT`).
   return reason
-    .replaceAll(/(^|: )(?:GET|HEAD|PUT|POST|DELETE) .*?: (?:\d{3} )?/gs, '$1')
+    .replaceAll(/(^|: |=)(?:GET|HEAD|PUT|POST|DELETE) .*?: (?:\d{3} )?/gs, '$1')
     .replaceAll(/\(\d{3} /g, '(')
     .replaceAll(
       /(?:\b(?:connect|read|write|getaddrinfo|open|fsync) )?\b(E[A-Z_]{3,})\b(?:: [a-z ]+, [a-z]+)?(?: [\d.[\]a-f:]+:\d+| \S+$)?/g,

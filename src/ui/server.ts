@@ -168,8 +168,9 @@ export async function startUi(options: UiOptions): Promise<UiServer> {
 
 /** Returns the page's content after an error; the page continues to poll. */
 function errorPart(error: unknown): string {
-  return html`<p class="card">docmount cannot look at the drives just now: ${(error as Error).message}</p>`
-    .text
+  return html`<p class="card">
+    docmount cannot look at the drives just now: ${plainReason((error as Error).message)}
+  </p>`.text
 }
 
 function listen(server: Server, port: number): Promise<void> {

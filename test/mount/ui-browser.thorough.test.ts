@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/api/client.ts'
 import { startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
-import { startPage, type Page } from '../support/page.ts'
+import { developersWords, startPage, type Page } from '../support/page.ts'
 import { isInstalled, run } from '../support/run.ts'
 import { project } from '../support/service.ts'
 import { waitUntil } from '../support/wait-until.ts'
@@ -201,6 +201,12 @@ describe.runIf(whyNot === undefined).sequential('the page in a browser', () => {
     await desk.docmount('refresh', drive)
     const away = other.getByText(/The service has been away since/)
     for (let turn = 0; turn < 20 && (await away.count()) === 0; turn++) await other.reload()
+    // Also in what is folded away: the log.
+    const text = (await other.locator('article').first().textContent()) ?? ''
+    expect(text).toMatch(
+      /the service is away: the drive shows what it last knew\s+reason=no connection: nothing/,
+    )
+    expect(text).not.toMatch(developersWords)
     await other.getByRole('button', { name: 'Ask it now: the service' }).click()
     await other
       .getByText(/Trying .* again|Asking the service again/)
@@ -217,6 +223,31 @@ describe.runIf(whyNot === undefined).sequential('the page in a browser', () => {
       .evaluateAll((buttons) => buttons.map((button) => button.ariaLabel ?? ''))
     expect(names.length).toBeGreaterThan(0)
     for (const name of names.slice(0, 3)) await reach(tab, name)
+  })
+
+  test('a drive is given a key and room, unmounted, and mounted again, by its buttons', async () => {
+    const says = (words: RegExp): Promise<void> => tab.locator('#messages').getByText(words).first().waitFor()
+    const button = (label: string) => tab.locator(`button[aria-label^="${label}"]`).first()
+    await tab.bringToFront()
+    await button('Unpin: /reports').click()
+    await says(/\/reports stays only as long as there is room/)
+    await button('Free space: the cache').click()
+    await says(/Freed \d.*; what is pinned or not sent stays/)
+    await ours('summary').getByText('New key', { exact: true }).click()
+    await ours('input[type="password"]').fill(await desk.testService.service.createKey(project))
+    await reach(tab, `Use this key: ${desk.testService.baseUrl}`)
+    await tab.keyboard.press('Enter')
+    await says(/The key is accepted and kept/)
+    expect(await focused(tab)).toBe(`Use this key: ${desk.testService.baseUrl}`)
+    await button(`Open folder: ${drive}`).click()
+    await waitUntil('it', async () => (await readFile(join(desk.home, 'opened'), 'utf8')).startsWith(drive))
+    await desk.docmount('wait', drive)
+    await button(`Unmount: ${drive}`).click()
+    await says(/Unmounted/)
+    expect(await desk.living()).toEqual([])
+    await button(`Mount: ${drive}`).click()
+    await says(/acme is mounted at /)
+    expect(await desk.living()).toHaveLength(1)
   })
 
   test('nothing came from elsewhere, and no rule of its own was broken', () => {

@@ -6,6 +6,9 @@ import { cli } from './cli.ts'
 import { waitUntil } from './wait-until.ts'
 import type { User } from './run.ts'
 
+/** Calls, codes, and names of changes in the journal. */
+export const developersWords = /\bE[A-Z]{4,}\b|\b(?:GET|PUT|DELETE) \/|\breplace\b|errno/
+
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
