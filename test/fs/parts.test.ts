@@ -34,9 +34,9 @@ it.each(callers)('of node.%s, %j are called by those that keep the rest in step'
   expect(calling).toEqual(files)
 })
 
-it('who is in a folder, and what is kept or hidden there, is written by the tree alone', () => {
-  const names = ['hidden-names', 'listing-merge', 'node-table', 'places', 'tombstones']
-  const call = /\b(?:folder|state|siblings)\??\.(?:put|keep|unkeep|hide)\(/
+it('who is in a folder, and what is kept there, is written by the tree alone', () => {
+  const names = ['node-table', 'places']
+  const call = /\b(?:folder|state|siblings)\??\.(?:put|keep|unkeep)\(/
   const calling = readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && call.test(readFileSync(join(src, file), 'utf8')))
     .sort()

@@ -32,7 +32,7 @@ function checkFolder(
 ): void {
   const listing = sb.tree.listings.known(folder)
   const placed = here.get(folder) ?? new Map<string, Placed<Node>>()
-  const synced = (name: string): SyncedPath | undefined => syncedAt(folder, name, listing, jobs)
+  const synced = (name: string): SyncedPath | undefined => syncedAt(sb, folder, name, jobs)
   const expected = shown<Node>({ listing, placed, synced })
   const answered = answeredBy(sb, folder, listing)
   for (const name of new Set([...expected.keys(), ...answered.keys()])) {
@@ -86,22 +86,14 @@ function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed
   return here
 }
 
-function syncedAt(
-  folder: Node,
-  name: string,
-  listed: Listed | undefined,
-  jobs: Jobs,
-): SyncedPath | undefined {
+function syncedAt({ tree }: Shadowed, folder: Node, name: string, jobs: Jobs): SyncedPath | undefined {
   const node = folder.folder?.children.get(name)
   if (isOpen(jobs, pathIn(folder, name)) || (node !== undefined && isOnlyTrueHere(node))) return notYet
   if (node?.settledAt !== undefined)
     return { agreedAt: node.settledAt, until: node.settledUntil, highest: node.stored.fingerprint }
-  const tombstone = folder.folder?.tombstones.get(name)
-  if (tombstone !== undefined) {
-    const { settledAt, until = Infinity, fingerprint } = tombstone
-    return { agreedAt: settledAt, until, highest: fingerprint }
-  }
-  if (node === undefined || !isToldSince(node, listed)) return undefined
+  const row = tree.synced.in(folder).get(name)
+  if (row !== undefined) return row
+  if (node === undefined || !isToldSince(node, tree.listings.known(folder))) return undefined
   const { askedAt, fingerprint } = node.stored
   return { agreedAt: askedAt, until: Infinity, highest: fingerprint }
 }

@@ -32,5 +32,5 @@ export function deleteStored(
   // Never sent: there is nothing to hide but what was gone before.
   if (!isSent && !queue.isToBeEmptied(path)) return
   // An earlier intention may have told the queue of a version that no node has heard of.
-  tree.tombstones.bury(folder, name, (isSent ? job.intention.base : undefined) ?? fingerprint)
+  tree.synced.touch(path, (isSent ? job.intention.base : undefined) ?? fingerprint)
 }

@@ -152,7 +152,7 @@ export function mkdir(
     // The service cannot have it, either: until something in it is handed in, removing and renaming it asks nothing.
     node.folder?.makeOnlyHere()
     parts.tree.places.attach(node, above, name)
-    parts.tree.hidden.takeOver(node)
+    parts.tree.places.came(node)
     parts.tree.listings.set(node, { names: new ListedNames(), requestedAt: parts.clock.steady() })
     node.door.remember()
     return entryOf(parts, node)

@@ -5,17 +5,17 @@ import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { fingerprintOf, isNewer, mayBe, modifiedAtIn } from '../../content/fingerprint.ts'
 import type { Job } from '../../content/commit/job.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
-import type { FolderState } from '../tree/node.ts'
+import type { SyncedPath } from '../../ledger/view.ts'
 
 /** Each call that removing a folder makes. */
 export const callDeadlineMs = 14_000
 
-type HiddenNames = FolderState['tombstones']
+type Rows = ReadonlyMap<string, SyncedPath>
 type Asked = (path: string) => Promise<RemoteFile | FolderListing | undefined>
 
 /** Documents deleted here. */
 interface Going {
-  readonly hidden: HiddenNames
+  readonly hidden: Rows
   /** Deletes that go with the folder. */
   readonly untried: readonly Job[]
 }
@@ -38,13 +38,13 @@ export async function isAnyLeft(
 
 /** A listing that lags behind, or tells less than is known, cannot say which version it shows: what is there itself is asked. */
 async function isGone(asked: Asked, path: string, name: string, going: Going): Promise<boolean> {
-  const tombstone = going.hidden.get(name)
-  if (tombstone === undefined) return false
+  const row = going.hidden.get(name)
+  if (row === undefined) return false
   const found = await asked(path)
   if (found === undefined) return true
   if (found.kind === 'file') return isLeaving(found, going.hidden)
   // A folder that was removed or moved away here: what another client has stored in one of its name since stays.
-  return tombstone.fingerprint === undefined && !(await holdsDocuments(asked, path, found, going))
+  return row.highest === undefined && !(await holdsDocuments(asked, path, found, going))
 }
 
 /** True if the folder holds a document, at any depth, that is not about to be deleted. */
@@ -86,11 +86,10 @@ async function ask(
 }
 
 /** Deleted here, and still shown as it was, or as it was even before: by a listing that lags behind. */
-function isLeaving(file: RemoteFile, hidden: HiddenNames): boolean {
-  const fingerprint = hidden.get(file.name)?.fingerprint
-  if (fingerprint === undefined) return false
+function isLeaving(file: RemoteFile, hidden: Rows): boolean {
+  const highest = hidden.get(file.name)?.highest
+  if (highest === undefined) return false
   return (
-    fingerprintOf(file) === fingerprint ||
-    isNewer({ modifiedAt: modifiedAtIn(fingerprint) }, fingerprintOf(file))
+    fingerprintOf(file) === highest || isNewer({ modifiedAt: modifiedAtIn(highest) }, fingerprintOf(file))
   )
 }

@@ -137,7 +137,7 @@ function make(
   const isTrash = isInTrash(folder.path)
   if (!isTrash) parts.pathDepth.check(folder.path, name)
   const { mode, flags } = options
-  const hidden = folder.folder?.tombstones.get(name)
+  const hidden = parts.tree.synced.in(folder).get(name)
   const isLikeTemporary = isMadeAsTemporary({ ...options, readWrite: flags.read && flags.write })
   // By the mode alone a document that tells its type is none.
   const isTemporary = isLikeTemporary && (options.isGuess !== true || mimetypeOfName(name) === undefined)
@@ -148,7 +148,7 @@ function make(
   const content = parts.spool.create(name)
   const node = parts.tree.nodes.add('file', folder, name)
   if (isLocalOnly) node.local.markLocalOnly({ isMadeTemporary: isTemporary, isCutOff: false })
-  beginSaveOver(parts.tree.seen, node, hidden?.fingerprint, caller)
+  beginSaveOver(parts.tree.seen, node, hidden?.highest, caller)
   node.times.made(mode, timeOfMs(parts.clock.wall()))
   takeContent(parts, node, content)
   parts.tree.places.attach(node, folder, name)

@@ -169,11 +169,11 @@ function checkLimit(folder: Node, documents: number, renameLimit: number): void 
 
 function apply(
   parts: RenameFolderParts,
-  { node, from, to, name, target }: Move,
+  { node, to, name, target }: Move,
   plan: Plan,
   caller: Caller,
 ): Job[] {
-  const { path: oldPath, name: oldName } = node
+  const { path: oldPath } = node
   const [isTrash, wasTrash] = [isInTrash(to.path), isInTrash(node.path)]
   const wasInService = node.folder?.isOnlyHere !== true
   for (const folder of plan.folders) {
@@ -189,9 +189,8 @@ function apply(
   }
   for (const folder of plan.folders) {
     if (folder !== node && folder.parent !== undefined && folder.folder?.isOnlyHere !== true)
-      parts.tree.tombstones.bury(folder.parent, folder.name, undefined)
+      parts.tree.synced.touch(folder.path, undefined)
   }
-  for (const folder of plan.folders) parts.tree.hidden.left(folder)
   if (target !== undefined) leavePlace(parts, target)
   parts.tree.places.detach(node)
   parts.tree.places.attach(node, to, name)
@@ -207,10 +206,10 @@ function apply(
     })
     .filter((job) => job !== undefined)
   if (!wasInService) {
-    hideFormer(parts, from, oldName, oldPath)
+    hideFormer(parts, oldPath)
     return jobs
   }
-  parts.tree.tombstones.bury(from, oldName, undefined)
+  parts.tree.synced.touch(oldPath, undefined)
   const prune = parts.queue.submit({ kind: 'prune', path: oldPath })
   return prune === undefined ? jobs : [...jobs, prune]
 }
@@ -228,11 +227,8 @@ function leavePlace(parts: RenameFolderParts, target: Node): void {
 
 /** The version that stood there, and is on its way, shows in no folder that is made at the old place. */
 function leave(parts: RenameFolderParts, document: Node): Left {
-  const { parent, name } = document
   const left = leavePath(parts, document)
-  const { behind } = left
-  if (behind !== undefined && parent !== undefined)
-    parts.tree.tombstones.bury(parent, name, behind.fingerprint)
+  if (left.behind !== undefined) parts.tree.synced.touch(document.path, left.behind.fingerprint)
   return left
 }
 
@@ -246,7 +242,7 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
     else parts.tree.listings.set(folder, listing)
   })
   folder.folder.arrive()
-  parts.tree.hidden.takeOver(folder)
+  parts.tree.places.came(folder)
   folder.unsettle()
   parts.journal.folders.save(folder.path)
   parts.tree.places.keep(folder)

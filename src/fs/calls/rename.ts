@@ -158,10 +158,10 @@ function lookedUp(tree: Tree, names: Names, fromListing: Listing, toListing: Lis
   checkStands(to)
   const node = childOf(tree, from, name, tree.listings.known(from) ?? fromListing)
   const target = tree.child(to, newName, tree.listings.known(to) ?? toListing)
-  return { node, target, fate: fateOf(node, to, newName, target) }
+  return { node, target, fate: fateOf(tree, node, to, newName, target) }
 }
 
-function fateOf(node: Node, to: Node, newName: string, target: Node | undefined): Fate {
+function fateOf(tree: Tree, node: Node, to: Node, newName: string, target: Node | undefined): Fate {
   if (node.folder !== undefined) return 'document'
   if (isInTrash(to.path)) return node.isLocalOnly ? 'here' : 'trashed'
   if (isHiddenName(newName)) {
@@ -172,7 +172,7 @@ function fateOf(node: Node, to: Node, newName: string, target: Node | undefined)
   if (!node.isLocalOnly) return isBackupName(newName) ? 'backup' : 'document'
   if (!isLocalName(newName)) return 'document'
   // A document that the service has, had or gets under that name is replaced there, whatever the name.
-  const isStored = target === undefined ? to.folder?.tombstones.has(newName) === true : !target.isLocalOnly
+  const isStored = target === undefined ? tree.synced.in(to).has(newName) : !target.isLocalOnly
   return isStored ? 'document' : 'here'
 }
 
@@ -207,9 +207,10 @@ function toDocument(
   { syncedEpoch, caller }: How,
   isBackup: boolean,
 ): Job | undefined {
-  const { node, from } = move
-  const { path: oldPath, name: oldName, isLocalOnly: wasScratch } = node
-  const base = replacedByRename(parts.tree.seen, move, caller)
+  const { node, to, name } = move
+  const { path: oldPath, isLocalOnly: wasScratch } = node
+  const hidden = parts.tree.synced.in(to).get(name)?.highest
+  const base = replacedByRename(parts.tree.seen, move, hidden, caller)
   const replaced = node.unsent.base
   const pending = pendingUnder(parts.queue, node)
   // Its delete, which is taken back with the rename: one that fails leaves it as it is.
@@ -217,11 +218,11 @@ function toDocument(
   const left = wasScratch ? undefined : leavePath(parts, node)
   take(parts, move)
   if (wasScratch) parts.journal.localFiles.remove(oldPath)
-  if (left?.behind !== undefined) parts.tree.tombstones.bury(from, oldName, left.behind.fingerprint)
+  if (left?.behind !== undefined) parts.tree.synced.touch(oldPath, left.behind.fingerprint)
   else if (!wasScratch && replaced !== undefined) {
     // The document that it was to replace has gone by now: a listing of before still shows it.
-    parts.tree.tombstones.bury(from, oldName, replaced)
-    parts.tree.tombstones.settle(from, oldName, replaced)
+    parts.tree.synced.touch(oldPath, replaced)
+    parts.tree.synced.agree(oldPath)
   }
   if (wasScratch) node.local.publish()
   const source = sourceOf(node)

@@ -31,7 +31,7 @@ export async function rmdirOffline(
     removeFolder(parts, above, node, () => {
       if (isLocalOnly) return
       parts.queue.submit({ kind: 'prune', path: node.path })
-      parts.tree.tombstones.bury(above, name, undefined)
+      parts.tree.synced.touch(node.path, undefined)
     })
   })
 }
@@ -45,12 +45,12 @@ export function notEmpty(node: Node): ErrnoError {
   return new ErrnoError('ENOTEMPTY', `${node.path} is not empty`)
 }
 
-/** The folder goes from the tree, and its name is hidden by `bury`. One step: a power cut takes back all of it, or nothing. */
-export function removeFolder(parts: FolderParts, above: Node, node: Node, bury: () => void): void {
+/** The folder goes from the tree, and its name is hidden by `hide`. One step: a power cut takes back all of it, or nothing. */
+export function removeFolder(parts: FolderParts, above: Node, node: Node, hide: () => void): void {
   parts.journal.transaction(() => {
     if (node.folder?.isMadeHere === true) parts.journal.folders.remove(node.path)
     parts.tree.places.displace(node)
-    bury()
+    hide()
     stayThoughEmpty(parts, above)
   })
   parts.tree.listings.forget(node)

@@ -72,7 +72,7 @@ async function removed(parts: RmdirParts, above: Node, node: Node, caller: Calle
   if (isThere) await deleteWhole(parts, node, look, caller.signal)
   // A listing that was answered meanwhile has removed the node from the tree already.
   if (isThere && node.isUnlinked && parts.tree.keptChild(above, name) === undefined)
-    return parts.journal.transaction(() => hideFormer(parts, above, name, path))
+    return parts.journal.transaction(() => hideFormer(parts, path))
   checkIsStill(node, above, name)
   // A document was created in the folder meanwhile: sending it will create the folder in the service again.
   if (state.kept.size > 0) {
@@ -134,12 +134,12 @@ async function lookInto(parts: RmdirParts, above: Node, node: Node, signal: Abor
   const expected = new Set(own === undefined ? untried : [...untried, own])
   await drainUnder(parts, node.path, signal, expected)
   const beganAt = parts.clock.steady()
-  const hiddenBefore = new Map(state.tombstones)
+  const hiddenBefore = new Map(parts.tree.synced.in(node))
   const isToGo = async (standing: RemoteFile | FolderListing | undefined): Promise<boolean> => {
     checkIsStill(node, above, name)
     const folder = folderIn(standing, node, own)
-    // A listing may have removed tombstones while `standing` was under way, which still shows those documents.
-    const hidden = new Map([...hiddenBefore, ...state.tombstones])
+    // A listing may have ended rows while `standing` was under way, which still shows those documents.
+    const hidden = new Map([...hiddenBefore, ...parts.tree.synced.in(node)])
     const isLeft = await isAnyLeft(parts.files, node.path, { hidden, untried }, folder, signal)
     if (isLeft || state.kept.size > 0 || isShownSince(parts.tree, node, beganAt)) {
       parts.tree.listings.forget(node)
@@ -228,20 +228,14 @@ function isShownSince(tree: Tree, node: Node, at: number): boolean {
 /** Removes the folder from the tree: neither the service nor this machine has it any more. */
 function goneWhole(parts: RmdirHereParts, above: Node, node: Node): void {
   parts.saved.gone(node.path)
-  removeFolder(parts, above, node, () => hideFormer(parts, above, node.name, node.path))
+  removeFolder(parts, above, node, () => hideFormer(parts, node.path))
 }
 
 /** Hides the document that had the name of a removed folder before it: listings may still show that. */
-export function hideFormer(
-  { tree, queue }: Pick<RmdirParts, 'tree' | 'queue'>,
-  above: Node,
-  name: string,
-  path: string,
-): void {
-  tree.tombstones.bury(above, name, pendingDelete(queue, path)?.intention.base)
-  // If a pending change still has to delete that document, the tombstone is settled when it is sent.
-  if (!queue.isToBeEmptied(path) && !queue.isOfFormerFolder(path))
-    tree.tombstones.settle(above, name, undefined)
+export function hideFormer({ tree, queue }: Pick<RmdirParts, 'tree' | 'queue'>, path: string): void {
+  tree.synced.touch(path, pendingDelete(queue, path)?.intention.base)
+  // A pending change that still has to delete that document says when it has.
+  if (!queue.isToBeEmptied(path) && !queue.isOfFormerFolder(path)) tree.synced.agree(path)
 }
 
 /** Sends the pending changes below a folder now, and waits for them; jobs in `except` may stay pending. Throws EBUSY after 14 s. */

@@ -12,7 +12,6 @@ import { nameStates, type FolderStatus, type Here, type NameState, type NameStat
 import type { Unsent } from '../status.ts'
 import type { HandleTable } from '../tree/handles.ts'
 import type { Node } from '../tree/node.ts'
-import { shownNames } from '../tree/shown-names.ts'
 import type { Tree } from '../tree/tree.ts'
 import { isUndecided, whyHere, type LocalOnly } from '../unsent/local-only.ts'
 import { unsentAt, unsentUnder, type UnsentParts } from '../unsent/unsent-now.ts'
@@ -42,9 +41,10 @@ const stored: Sum = { state: 'stored', sentBytes: 0, bytesToSend: 0 }
 
 export function folderStatus(parts: FolderParts, path: string): FolderStatus {
   const below = sumsBelow(parts, path)
-  const folder = parts.tree.find(path)
   const listed = listedIn(parts, path)
-  const names = listed === undefined ? [...(folder?.folder?.kept ?? [])] : shown(folder, listed)
+  const names = parts.tree.names(parts.tree.find(path) ?? { path }, {
+    names: listed ?? new Map<string, Told>(),
+  })
   const sumOf = (name: string): Sum => below.get(name) ?? stored
   return {
     path,
@@ -84,8 +84,8 @@ function ownStatus(parts: FolderParts, path: string, sum: Sum): NameStatus | und
   const above = folderOf(path)
   const name = nameOf(path)
   const listed = listedIn(parts, above)
-  const folder = parts.tree.find(above)
-  const isShown = folder === undefined || listed === undefined || shown(folder, listed).includes(name)
+  const folder = parts.tree.find(above) ?? { path: above }
+  const isShown = listed === undefined || parts.tree.names(folder, { names: listed }).includes(name)
   return isShown ? nameStatus(parts, above, { name, record: listed?.get(name) }, () => sum) : undefined
 }
 
@@ -150,10 +150,6 @@ function listedIn({ tree, saved }: FolderParts, path: string): ReadonlyMap<strin
   const records =
     known?.names.values() ?? saved.load(path) ?? (node?.folder?.isMadeHere === true ? [] : undefined)
   return records === undefined ? undefined : new Map(Array.from(records, (record) => [record.name, record]))
-}
-
-function shown(folder: Node | undefined, listed: ReadonlyMap<string, Told>): string[] {
-  return folder?.folder === undefined ? [...listed.keys()] : shownNames(listed, folder.folder)
 }
 
 function worseOf(sum: Sum, other: Sum): Sum {

@@ -35,7 +35,7 @@ export async function refresh(parts: RefreshParts, path: string): Promise<void> 
   const folder = (node?.folder === undefined ? node?.parent : node) ?? parts.tree.nodes.root
   // Folders below come before the folder itself, which may be kept for one of them alone.
   for (const known of [...foldersUnder(folder)].reverse()) {
-    if (known === folder || hasChangedLately(known)) await loadTruly(parts, known)
+    if (known === folder || hasChangedLately(parts.tree, known)) await loadTruly(parts, known)
     else parts.tree.askAgain(known)
     for (const child of known.folder?.children.values() ?? []) child.stored.expireLookup()
   }
@@ -48,8 +48,8 @@ function* foldersUnder(folder: Node): Iterable<Node> {
     if (child.folder !== undefined) yield* foldersUnder(child)
 }
 
-function hasChangedLately({ folder }: Node): boolean {
-  return folder !== undefined && folder.kept.size + folder.tombstones.size > 0
+function hasChangedLately({ synced }: Tree, folder: Node): boolean {
+  return (folder.folder?.kept.size ?? 0) + synced.in(folder).size > 0
 }
 
 async function loadTruly(parts: RefreshParts, folder: Node): Promise<void> {
@@ -67,20 +67,18 @@ async function loadTruly(parts: RefreshParts, folder: Node): Promise<void> {
 
 /** Paths that the service agreed to a moment ago, and that the listing does not show so. */
 function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> {
-  for (const [name, tombstone] of folder.folder?.tombstones ?? []) {
-    const listed = listing.names.get(name)
-    const { fingerprint, settledAt } = tombstone
+  for (const [name, row] of tree.synced.in(folder)) {
+    const [path, listed] = [pathIn(folder, name), listing.names.get(name)]
+    const { highest, agreedAt } = row
     // The folder, or the very version, that was removed here: no answer that shows it is of now.
-    if (settledAt === undefined || fingerprint === undefined || folder.folder?.kept.has(name) === true)
-      continue
-    if (listed?.kind !== 'file' || fingerprintOf(listed) === fingerprint) continue
+    if (agreedAt === undefined || highest === undefined || folder.folder?.kept.has(name) === true) continue
+    if (listed?.kind !== 'file' || fingerprintOf(listed) === highest) continue
     yield {
-      path: pathIn(folder, name),
+      path,
       listed,
-      isOpen: () => folder.folder?.tombstones.get(name) === tombstone,
+      isOpen: () => tree.synced.at(path) === row,
       end(stands) {
-        if (stands?.kind !== 'file' || fingerprintOf(stands) !== fingerprint)
-          tree.tombstones.leaveToListings(folder, name)
+        if (stands?.kind !== 'file' || fingerprintOf(stands) !== highest) tree.synced.leaveToListings(path)
       },
     }
   }

@@ -34,17 +34,15 @@ export function beginSaveOver(seen: Seen, node: Node, hidden: string | undefined
   node.unsent.mayReplace(hidden === undefined ? undefined : overHidden(seen, node.path, hidden, looker))
 }
 
-/** A document is renamed to this name: the version it may replace there; undefined where nothing is. */
+/** A document is renamed to this name: the version it may replace there, shown or `hidden`; undefined where nothing is. */
 export function replacedByRename(
   seen: Seen,
   { to, name, target }: { readonly to: Node; readonly name: string; readonly target: Node | undefined },
+  hidden: string | undefined,
   looker: Looker,
 ): string | undefined {
   const path = pathIn(to, name)
-  if (target === undefined) {
-    const hidden = to.folder?.tombstones.get(name)?.fingerprint
-    return hidden === undefined ? undefined : overHidden(seen, path, hidden, looker)
-  }
+  if (target === undefined) return hidden === undefined ? undefined : overHidden(seen, path, hidden, looker)
   const { unsent, stored, shown } = target
   // A save of the target that is under way began before the rename, and decided then.
   if (shown === undefined || unsent.isDecided) return unsent.base ?? stored.fingerprint

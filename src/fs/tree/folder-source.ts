@@ -7,6 +7,7 @@ import type { Log } from '../../log.ts'
 import { nameMaxBytes } from '../../path.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
 import type { Reach } from '../../content/reach/reach.ts'
+import type { SyncedPaths } from '../../ledger/synced-paths.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Listing } from './listings.ts'
 import type { Node } from './node.ts'
@@ -22,6 +23,7 @@ export interface FolderSourceOptions {
   readonly files: Files
   readonly reach: Reach
   readonly saved: SavedListings
+  readonly synced: SyncedPaths
   readonly now: () => number
   readonly log: Log
   /** True where the service still has a former folder at this path or above, which is to be removed. */
@@ -64,10 +66,10 @@ export class FolderSource {
 
   /** For when the service is away. A change made here, which the listing may not show yet, is saved beside it. */
   save({ path, folder }: Node, { names }: Listing): void {
-    const { saved } = this.#options
+    const { saved, synced } = this.#options
     saved.save(path, names)
-    for (const [name, { settledAt }] of folder?.tombstones ?? [])
-      if (settledAt !== undefined) saved.changed(path, name, undefined)
+    for (const [name, { agreedAt }] of synced.in({ path }))
+      if (agreedAt !== undefined) saved.changed(path, name, undefined)
     for (const name of folder?.kept ?? []) {
       const child = folder?.children.get(name)
       if (child?.settledAt === undefined) continue

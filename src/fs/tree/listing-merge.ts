@@ -2,6 +2,7 @@
 // another client did shows, and the door is told.
 
 import { agrees, fingerprintOf, mayBe } from '../../content/fingerprint.ts'
+import type { SyncedPaths } from '../../ledger/synced-paths.ts'
 import { isBelieved, type SyncedPath, type Told } from '../../ledger/view.ts'
 import type { Notifier, Watcher } from '../operations.ts'
 import { changesOfOthers } from './changes-of-others.ts'
@@ -9,7 +10,6 @@ import { isRemembered } from './folder-source.ts'
 import type { Listing } from './listings.ts'
 import { pathIn, type FolderState, type Node } from './node.ts'
 import { isKept, type NodeTable } from './node-table.ts'
-import type { Tombstone } from './parts/folder.ts'
 import type { Places } from './places.ts'
 import type { Versions } from './versions.ts'
 
@@ -17,6 +17,7 @@ export interface ListingMergeOptions {
   readonly nodes: NodeTable
   readonly versions: Versions
   readonly places: Places
+  readonly synced: SyncedPaths
   readonly ttlMs: number
   /** Listing of the folder that the service gave last. */
   known(folder: Node): Listing | undefined
@@ -49,19 +50,21 @@ export class ListingMerge {
   merge(folder: Node, listing: Listing, previous: Listing | undefined): void {
     const state = folder.folder
     if (state === undefined) return
-    const [keptBefore, hiddenBefore] = [new Set(state.kept), new Set(state.tombstones.keys())]
+    const { synced } = this.#options
+    const [keptBefore, hiddenBefore] = [new Set(state.kept), new Set(synced.in(folder).keys())]
     const isWatched = previous !== undefined && this.#options.watcher().watches(folder.ino)
     const nodesBefore = new Map(isWatched ? state.children : [])
     const wasShown = (name: string): boolean =>
       keptBefore.has(name) || (previous?.names.has(name) === true && !hiddenBefore.has(name))
-    const isOurs = (name: string): boolean => state.kept.has(name) || state.tombstones.has(name)
+    const isOurs = (name: string): boolean => state.kept.has(name) || synced.in(folder).has(name)
     let hasChanged = false
-    for (const [name, tombstone] of state.tombstones) {
-      if (!this.#isOver(tombstone, listing.names.get(name), listing)) {
-        if (isAnother(tombstone, listing.names.get(name))) this.#options.foundHidden(pathIn(folder, name))
+    for (const [name, row] of synced.in(folder)) {
+      const [path, record] = [pathIn(folder, name), listing.names.get(name)]
+      if (!this.#decides(listing, record, row, record === undefined)) {
+        if (isAnother(row, record)) this.#options.foundHidden(path)
         continue
       }
-      state.hide(name, undefined)
+      synced.drop(path)
       if (!listing.names.has(name) || state.kept.has(name)) continue
       hasChanged = true
       this.#options.notifier().entryChanged(folder.ino, name)
@@ -71,7 +74,7 @@ export class ListingMerge {
     let haveNamesChanged =
       previous === undefined &&
       state.wasListed &&
-      (dropped === undefined || dropped !== listing.names.digestWithout(state.tombstones.keys()))
+      (dropped === undefined || dropped !== listing.names.digestWithout(synced.in(folder).keys()))
     for (const child of state.children.values()) {
       if (state.kept.has(child.name) && !this.#isReleased(child, listing)) continue
       if (this.#update(child, listing)) hasChanged = true
@@ -124,17 +127,6 @@ export class ListingMerge {
     return isRemembered(listing) ? [] : this.#options.savedFolders(folder)
   }
 
-  /** True when the listing may speak of a deleted name again. */
-  #isOver(tombstone: Tombstone, record: Told | undefined, listing: Listing): boolean {
-    const { fingerprint, settledAt, until = Infinity } = tombstone
-    return this.#decides(
-      listing,
-      record,
-      { agreedAt: settledAt, until, highest: fingerprint },
-      record === undefined,
-    )
-  }
-
   /** True when the listing may speak of a child that was changed or made here. */
   #isReleased(child: Node, listing: Listing): boolean {
     const record = listing.names.get(child.name)
@@ -160,7 +152,7 @@ export class ListingMerge {
 
   #isFolderReleased(child: Node, state: FolderState, record: Told | undefined, listing: Listing): boolean {
     const isListed = record?.kind === 'folder'
-    if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#mayBeOfBefore(child, state, listing))
+    if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#mayBeOfBefore(child, listing))
       this.#options.folderCreatedRemotely(child)
     if (state.isMadeHere || state.kept.size > 0) return false
     if (child.settledAt === undefined) return true
@@ -172,11 +164,10 @@ export class ListingMerge {
    * A document deleted in the folder may still be listed, and the folder with it: a service may keep no empty
    * folders. Of what was taken away before this start nobody knows when.
    */
-  #mayBeOfBefore({ settledUntil, path }: Node, { tombstones }: FolderState, listing: Listing): boolean {
-    if (this.#options.isOfFormerFolder(path) || isRemembered(listing)) return true
-    const isLate = ({ until = Infinity }: { readonly until: number | undefined }): boolean =>
-      listing.requestedAt < until
-    return isLate({ until: settledUntil }) || [...tombstones.values()].some(isLate)
+  #mayBeOfBefore(folder: Node, listing: Listing): boolean {
+    if (this.#options.isOfFormerFolder(folder.path) || isRemembered(listing)) return true
+    if (listing.requestedAt < folder.settledUntil) return true
+    return [...this.#options.synced.in(folder).values()].some(({ until }) => listing.requestedAt < until)
   }
 
   /**
@@ -227,7 +218,7 @@ export class ListingMerge {
 }
 
 /** The service has not agreed yet, and lists something else than what is to go. */
-function isAnother({ fingerprint, settledAt }: Tombstone, record: Told | undefined): boolean {
-  if (settledAt !== undefined || record === undefined) return false
-  return record.kind === 'folder' || fingerprint === undefined || !mayBe(record, fingerprint)
+function isAnother({ highest, agreedAt }: SyncedPath, record: Told | undefined): boolean {
+  if (agreedAt !== undefined || record === undefined) return false
+  return record.kind === 'folder' || highest === undefined || !mayBe(record, highest)
 }

@@ -15,6 +15,8 @@ export class NodeTable extends Nodes<Node> {
   onDropped: (node: Node) => void = () => {}
   /** True for a folder whose listing is still of use. */
   isListed: (folder: Node) => boolean = () => false
+  /** True for a folder in which the service has not agreed to a change yet. */
+  isOpen: (folder: Node) => boolean = () => false
 
   constructor() {
     super()
@@ -65,11 +67,7 @@ export class NodeTable extends Nodes<Node> {
     if (node.ino === rootIno || node.door.isHolding) return true
     if (!node.isUnlinked && isKept(node)) return true
     if (node.folder === undefined) return false
-    return (
-      node.folder.children.size > 0 ||
-      hidesSomething(node.folder) ||
-      (!node.isUnlinked && this.isListed(node))
-    )
+    return node.folder.children.size > 0 || (!node.isUnlinked && (this.isListed(node) || this.isOpen(node)))
   }
 }
 
@@ -77,10 +75,4 @@ export class NodeTable extends Nodes<Node> {
 export function isKept(node: Node): boolean {
   const parent = node.parent?.folder
   return parent !== undefined && parent.kept.has(node.name) && parent.children.get(node.name) === node
-}
-
-/** A delete under way must not be forgotten with the folder it hides the name in. */
-function hidesSomething(folder: FolderState): boolean {
-  for (const tombstone of folder.tombstones.values()) if (tombstone.settledAt === undefined) return true
-  return false
 }

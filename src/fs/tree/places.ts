@@ -2,16 +2,16 @@
 // service has agreed, and one cache lifetime more.
 
 import type { Undo } from '../../content/spool/undo.ts'
-import type { HiddenNames } from './hidden-names.ts'
-import type { Node } from './node.ts'
+import type { SyncedPaths } from '../../ledger/synced-paths.ts'
+import { pathIn, type Node } from './node.ts'
 import { isKept } from './node-table.ts'
-import type { Tombstones } from './tombstones.ts'
+import type { Notifier } from '../operations.ts'
 
 export interface PlacesOptions {
-  readonly tombstones: Tombstones
-  readonly hidden: HiddenNames
+  readonly synced: SyncedPaths
   readonly ttlMs: number
   readonly now: () => number
+  notifier(): Notifier
   /** Takes what undoes a change, should the journal's transaction under way fail. */
   follow(undo: Undo): void
   /** Runs `step` when the journal's transaction under way is on disk; at once where there is none. */
@@ -22,6 +22,8 @@ export interface PlacesOptions {
   askAgain(folder: Node): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
   isToBeEmptied(path: string): boolean
+  /** The same, or the service still has a former folder at this path or above, which is to be removed. */
+  isToGo(path: string): boolean
   /** The folder shows another list of names now. */
   namesChanged(folder: Node | undefined): void
 }
@@ -64,7 +66,7 @@ export class Places {
     this.#options.follow(node)
     if (state.children.get(node.name) === node) this.#options.follow(state.put(node.name, undefined))
     // The node stood in front of it.
-    if (this.#options.isToBeEmptied(path)) this.#options.tombstones.bury(parent, node.name, undefined)
+    if (this.#options.isToBeEmptied(path)) this.#options.synced.touch(path, undefined)
     this.#options.namesChanged(parent)
   }
 
@@ -79,15 +81,31 @@ export class Places {
 
   /** The node has no name any more; its handles keep their content. */
   displace(node: Node): void {
-    this.#options.hidden.left(node)
     this.detach(node)
     node.unlink()
   }
 
+  /** Something else shows at the name than before. */
+  changedAt(folder: Node, name: string): void {
+    this.#options.namesChanged(folder)
+    this.#options.notifier().entryChanged(folder.ino, name)
+    this.#options.notifier().contentChanged(folder.ino)
+  }
+
+  /** A folder has this place now: what was taken away there before is hidden in it. */
+  came(folder: Node): void {
+    const { synced } = this.#options
+    for (const [name, { agreedAt }] of synced.in(folder)) {
+      const path = pathIn(folder, name)
+      // When it was agreed to, or given up, nobody said.
+      if (agreedAt === undefined && !this.#options.isToGo(path)) synced.agree(path)
+    }
+  }
+
   /** The service has what the node shows; it stays kept for one more cache lifetime. */
   settle(node: Node): void {
-    // A tombstone of its name is older than the node.
-    this.#options.tombstones.unhide(node.parent, node.name)
+    // What was taken away from there is older than the node.
+    this.#options.synced.drop(node.path)
     this.settleSince(node, this.#options.now())
     this.settleFolders(node)
   }
@@ -100,7 +118,7 @@ export class Places {
 
   /** Whatever a listing says of the node that is asked for from now on is believed. */
   leaveToListings(node: Node): void {
-    this.#options.tombstones.unhide(node.parent, node.name)
+    this.#options.synced.drop(node.path)
     this.#options.follow(node)
     node.settle(this.#options.now(), 0)
     if (node.parent !== undefined) this.#options.askAgain(node.parent)

@@ -1,7 +1,7 @@
 // The namespace: what the service lists, overlaid by what is true here. Existence is decided by the parent's listing,
 // never by guessing from an error code; a network error is never "not found" and never an empty folder.
 //
-// A name in a folder is, in this order: a kept node (unsent, local-only, made here, just sent) · a tombstone (deleted or
+// A name in a folder is, in this order: a kept node (unsent, local-only, made here, just sent) · a path with a row (deleted or
 // moved away here) · what the listing says. A listing can neither hide nor undo a change made here before one cache lifetime
 // has passed since the service agreed to it: listings may lag behind (the interface promises no consistency), also behind an
 // earlier one. A version that somebody stored after us is no lag, and shows at once.
@@ -9,6 +9,7 @@
 import type { Files, RemoteFile } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
+import { SyncedPaths } from '../../ledger/synced-paths.ts'
 import type { Undo } from '../../content/spool/undo.ts'
 import type { Timers } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
@@ -18,16 +19,14 @@ import { FolderTimes } from './folder-times.ts'
 import { FormerNodes } from './former-nodes.ts'
 import { giveBack } from './give-back.ts'
 import { HeldNodes } from './held-nodes.ts'
-import { HiddenNames } from './hidden-names.ts'
+import type { ListedNames } from './listed-names.ts'
 import { ListingMerge } from './listing-merge.ts'
 import { Listings, type Listing } from './listings.ts'
 import type { MemoryShares } from './memory-shares.ts'
-import { pathIn, type Node } from './node.ts'
+import { pathIn, type FolderState, type Node } from './node.ts'
 import { isKept, NodeTable } from './node-table.ts'
 import { Places } from './places.ts'
 import { Seen } from './seen.ts'
-import { shownNames } from './shown-names.ts'
-import { Tombstones } from './tombstones.ts'
 import { Versions } from './versions.ts'
 import { idleWatcher, silentNotifier, type MaybePromise, type Notifier, type Watcher } from '../operations.ts'
 import { folderOf } from '../../path.ts'
@@ -72,8 +71,7 @@ export class Tree {
   readonly listings: Listings
   readonly versions: Versions
   readonly places: Places
-  readonly tombstones: Tombstones
-  readonly hidden: HiddenNames
+  readonly synced: SyncedPaths
   readonly seen: Seen
   readonly #merge: ListingMerge
   readonly #held: HeldNodes
@@ -107,13 +105,23 @@ export class Tree {
       dropped: (ino, listing) => this.#listingDropped(ino, listing),
       quiet: () => void this.#giveBack(),
     })
+    this.synced = new SyncedPaths({
+      ...options,
+      follow: (undo) => options.follow(undo),
+      isListed: (path) => {
+        const folder = this.find(path)
+        return folder !== undefined && this.listings.known(folder) !== undefined
+      },
+    })
     this.source = new FolderSource({
       ...options,
+      synced: this.synced,
       known: (folder) => this.listings.known(folder),
       loadFresh: (folder) => this.loadFresh(folder),
     })
-    const { nodes, listings, versions } = this
+    const { nodes, listings, versions, synced } = this
     const shared = {
+      synced,
       now: options.now,
       ttlMs: options.ttlMs,
       notifier: () => this.notifier,
@@ -131,12 +139,10 @@ export class Tree {
       foundHidden: (path: string) => options.foundHidden(path),
       overtaken: (node: Node) => this.overtaken(node),
     }
-    this.tombstones = new Tombstones({ ...shared, listings })
     const isToBeEmptied = (path: string): boolean => options.isToBeEmptied(path)
     const isOfFormerFolder = (path: string): boolean => options.isOfFormerFolder(path)
-    this.hidden = new HiddenNames({ ...shared, isToBeEmptied, isOfFormerFolder })
-    const { tombstones, hidden } = this
-    this.places = new Places({ ...shared, isToBeEmptied, tombstones, hidden })
+    const isToGo = (path: string): boolean => isToBeEmptied(path) || isOfFormerFolder(path)
+    this.places = new Places({ ...shared, isToBeEmptied, isToGo })
     const known = (folder: Node): Listing | undefined => listings.known(folder)
     this.#merge = new ListingMerge({
       ...shared,
@@ -149,13 +155,13 @@ export class Tree {
     })
     this.#held = new HeldNodes({ ...shared, nodes, most: options.memory.nodes, timers: options.timers })
     this.nodes.isListed = (folder) => this.listings.known(folder) !== undefined
+    this.nodes.isOpen = (folder) => synced.isOpenIn(folder)
     this.nodes.onDropped = (node) => {
       this.former.left(node)
       this.versions.dropped(node)
       options.dropped(node)
       if (node.folder === undefined) return
       this.listings.forget(node)
-      this.hidden.dropped(node)
       this.#times.left(node)
     }
   }
@@ -235,7 +241,7 @@ export class Tree {
     const folder = this.nodes.find(ino)
     if (folder?.folder === undefined) return
     const state = folder.folder
-    state.dropListing(names.digestWithout(state.tombstones.keys()))
+    state.dropListing(names.digestWithout(this.synced.in(folder).keys()))
     if (folder.door.openHandles === 0 && state.hasOrder) {
       // The places told are not known any more: nobody goes on from them.
       state.forgetOrder()
@@ -249,7 +255,7 @@ export class Tree {
     const state = folder.folder
     if (state === undefined) return undefined
     if (state.kept.has(name)) return state.children.get(name)
-    if (state.tombstones.has(name)) return undefined
+    if (this.synced.in(folder).has(name)) return undefined
     const record = listing.names.get(name)
     if (record === undefined) return undefined
     const known = state.children.get(name)
@@ -259,7 +265,7 @@ export class Tree {
     if (record.kind === 'file') this.versions.show(node, record, listing.requestedAt)
     else {
       this.#times.recall(node)
-      this.hidden.takeOver(node)
+      this.places.came(node)
     }
     return node
   }
@@ -270,8 +276,20 @@ export class Tree {
   }
 
   /** Every visible name, in the service's order, then those that are only here. */
-  names(folder: Node, listing: Listing): string[] {
-    return folder.folder === undefined ? [] : shownNames(listing.names, folder.folder)
+  names(
+    folder: {
+      readonly path: string
+      readonly isUnlinked?: boolean
+      readonly folder?: FolderState | undefined
+    },
+    { names: listed }: { readonly names: Pick<ListedNames, 'keys' | 'has'> },
+  ): string[] {
+    const kept = folder.folder?.kept ?? new Set()
+    const synced = this.synced.in(folder)
+    if (synced.size === 0 && kept.size === 0) return [...listed.keys()]
+    const names = [...listed.keys()].filter((name) => kept.has(name) || !synced.has(name))
+    for (const name of kept) if (!listed.has(name)) names.push(name)
+    return names
   }
 
   /** The folder's listing; waits only where none is fresh. */
@@ -312,8 +330,8 @@ export class Tree {
       const child = state.children.get(name)
       if (child === undefined || !countsNot(child)) return false
     }
-    for (const name of this.listings.known(folder)?.names.keys() ?? [])
-      if (!state.tombstones.has(name)) return false
+    const synced = this.synced.in(folder)
+    for (const name of this.listings.known(folder)?.names.keys() ?? []) if (!synced.has(name)) return false
     return true
   }
 

@@ -15,7 +15,7 @@ import { discardContent, rebindReaders } from './content.ts'
 import { giveToCache, type CacheParts } from './give-to-cache.ts'
 import { moveDetached, showCarried, type MoveDetachedParts } from './materialize.ts'
 import { saveLocalRow, type LocalRowParts } from './local-rows.ts'
-import { pathIn, type Node } from '../tree/node.ts'
+import type { Node } from '../tree/node.ts'
 import { isUnsubmitted } from './unsubmitted.ts'
 import { remember, rememberFolder, type RememberParts } from './remember.ts'
 import type { Log } from '../../log.ts'
@@ -183,11 +183,9 @@ function releaseGivenUpName(
   const isGivenUp = kind === 'delete' && successor === undefined
   const left = isGivenUp ? path : keepSource === true || source === path ? undefined : source
   if (left === undefined || queue.isToBeEmptied(left)) return
-  const hidden = unsettledAt(tree, left)
-  if (hidden === undefined) return
-  const { folder, name } = hidden
-  tree.tombstones.leaveToListings(folder, name)
-  tree.askAgain(folder)
+  if (!isOpen(tree, left)) return
+  tree.synced.leaveToListings(left)
+  askAgainAt(tree, left)
 }
 
 /** The service has an older state of content that is being written again: the next change is based on that. */
@@ -237,9 +235,10 @@ function onUploaded(
   { path, movedForeignVersion }: Intention,
   record: RemoteFile | undefined,
 ): void {
+  if (record === undefined) return
+  tree.synced.arrived(path, fingerprintOf(record))
   const { folder, name } = placeOf(tree, path)
-  if (folder === undefined || record === undefined) return
-  tree.tombstones.arrived(folder, name, fingerprintOf(record))
+  if (folder === undefined) return
   const node = tree.keptChild(folder, name)
   // A version that another client stored there has been seen by nobody.
   if (node === undefined || !isInFront(node) || movedForeignVersion === true) return
@@ -294,24 +293,24 @@ function markCreatedRemotely(parts: LandParts, folder: Node): void {
   })
 }
 
-/** The name at a path, unless the service has agreed to what hides it. */
-function unsettledAt(tree: Tree, path: string): { folder: Node; name: string } | undefined {
-  const { folder, name } = placeOf(tree, path)
-  const isSettled = folder?.folder?.tombstones.get(name)?.settledAt !== undefined
-  return folder === undefined || isSettled ? undefined : { folder, name }
+/** The service has not agreed yet to what is wanted at the path. */
+function isOpen({ synced }: Tree, path: string): boolean {
+  return synced.at(path)?.agreedAt === undefined
+}
+
+function askAgainAt(tree: Tree, path: string): void {
+  const { folder } = placeOf(tree, path)
+  if (folder !== undefined) tree.askAgain(folder)
 }
 
 /** It takes nothing away from its source any more: what comes to stand there shows. */
 function releaseSourceName({ tree, queue }: LeftParts, intention: Intention, left: string | undefined): void {
   if (left === undefined || left === intention.path || queue.isToBeEmptied(left, intention)) return
-  const hidden = unsettledAt(tree, left)
-  if (hidden === undefined) return
-  const { folder, name } = hidden
-  const version = folder.folder?.tombstones.get(name)?.fingerprint
+  if (!isOpen(tree, left)) return
   // A listing that lags may still show the version that was moved; where none was known there, it shows another client's.
-  if (version === undefined) tree.tombstones.leaveToListings(folder, name)
-  else tree.tombstones.settle(folder, name, version)
-  tree.askAgain(folder)
+  if (tree.synced.at(left)?.highest === undefined) tree.synced.leaveToListings(left)
+  else tree.synced.agree(left)
+  askAgainAt(tree, left)
 }
 
 /** Notes that the path is empty in the service now. */
@@ -327,24 +326,24 @@ function settleAway(
   if (folder !== undefined) {
     // A document that was shown again after a refused delete is hidden now.
     const shown = parts.tree.listings.known(folder)?.names.get(name)
-    const isHidden = folder.folder?.tombstones.has(name) === true || folder.folder?.kept.has(name) === true
-    if (!isHidden && shown?.kind === 'file' && fingerprintOf(shown) === fingerprint)
-      parts.tree.tombstones.vanish(folder, name, fingerprint)
-    if (isAgreed) parts.tree.tombstones.settle(folder, name, fingerprint)
-  } else if (isAgreed) parts.tree.hidden.settle(path)
+    const isHidden = parts.tree.synced.at(path) !== undefined || folder.folder?.kept.has(name) === true
+    if (!isHidden && shown?.kind === 'file' && fingerprintOf(shown) === fingerprint) {
+      parts.tree.synced.touch(path, fingerprint)
+      parts.tree.places.changedAt(folder, name)
+    }
+  }
+  if (isAgreed) parts.tree.synced.agree(path, fingerprint)
   if (intention.kind === 'prune') settleBelow(parts, intention, path)
   parts.attributes.left(path)
 }
 
 /** Names of a folder that is gone are hidden in the one made there since for no longer than listings lag. */
 function settleBelow({ tree, queue }: LeftParts, prune: Intention, path: string): void {
-  tree.hidden.settleFolder(path)
+  for (const below of tree.synced.openUnder(path))
+    if (!queue.isToBeEmptied(below, prune)) tree.synced.agree(below)
   const top = tree.find(path)
   const folders = top?.folder === undefined ? [] : [top]
   for (const folder of folders) {
-    for (const [name, { settledAt }] of folder.folder?.tombstones ?? [])
-      if (settledAt === undefined && !queue.isToBeEmptied(pathIn(folder, name), prune))
-        tree.tombstones.settle(folder, name, undefined)
     for (const child of folder.folder?.children.values() ?? [])
       if (child.folder !== undefined) folders.push(child)
     tree.listings.expire(folder)
@@ -358,7 +357,13 @@ function refused(parts: RefusedParts, { kind, path, spool, lastError, errorErrno
   else parts.tell({ kind: 'refused', path, reason: lastError ?? '', isKept: spool !== undefined })
   if (kind !== 'delete') return
   const { folder, name } = placeOf(parts.tree, path)
-  if (folder !== undefined) parts.tree.tombstones.unbury(folder, name)
+  if (parts.tree.synced.at(path) !== undefined) {
+    parts.tree.synced.drop(path)
+    if (folder !== undefined) {
+      parts.tree.listings.forget(folder)
+      parts.tree.places.changedAt(folder, name)
+    }
+  }
   parts.log.error({ path, error: lastError }, 'the service refused to delete it: it is shown again')
 }
 

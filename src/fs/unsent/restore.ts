@@ -32,7 +32,7 @@ export function restore(parts: RestoreParts, job: Job): void {
     const standing = folder.folder?.children.get(name)
     if (standing?.folder !== undefined) folderLeft(parts.tree, standing)
     else if (standing !== undefined) moveOut(parts, folder, standing)
-    parts.tree.tombstones.bury(folder, name, intention.base)
+    parts.tree.synced.touch(intention.path, intention.base)
     return
   }
   if (intention.spool !== undefined && !parts.spool.has(intention.spool)) return restoreEmpty(parts, job)
@@ -69,7 +69,7 @@ function restoreSource(parts: RestoreParts, node: Node, intention: Intention): v
     parts.owners.handOver(standing, node)
     moveOut(parts, folder, standing)
   }
-  parts.tree.tombstones.bury(folder, name, intention.sourceFingerprint)
+  parts.tree.synced.touch(source, intention.sourceFingerprint)
 }
 
 /** Returns where the service has the bytes of a move, and which version that is. `standing`: the document at the source. */
@@ -104,17 +104,8 @@ function displace(parts: DiscardParts, document: Node): void {
 /** The folder is gone: what is hidden in it is hidden in one that is made there anew. One in which something is shown stays. */
 function folderLeft(tree: Tree, folder: Node): void {
   if (folder.folder !== undefined && folder.folder.kept.size > 0) return
-  for (const inside of foldersIn(folder)) tree.hidden.left(inside)
   tree.places.displace(folder)
   tree.nodes.dropIfUnused(folder)
-}
-
-function* foldersIn({ folder }: Node): Iterable<Node> {
-  for (const child of folder?.children.values() ?? []) {
-    if (child.folder === undefined) continue
-    yield child
-    yield* foldersIn(child)
-  }
 }
 
 /** The node shows this spool file; where that is missing, what it showed. */
@@ -167,7 +158,7 @@ export function ensureFolder(tree: Tree, path: string): Node {
     const child = folder.folder?.children.get(name)
     if (child?.folder === undefined) {
       folder = tree.nodes.add('folder', folder, name)
-      tree.hidden.takeOver(folder)
+      tree.places.came(folder)
     } else folder = child
   }
   return folder

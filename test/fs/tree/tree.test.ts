@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { refresh } from '../../../src/fs/control/refresh.ts'
 import { ListedNames } from '../../../src/fs/tree/listed-names.ts'
-import type { Node } from '../../../src/fs/tree/node.ts'
+import { pathIn, type Node } from '../../../src/fs/tree/node.ts'
 import { createClock } from '../../../src/world/clock.ts'
 import { heldTimers } from '../../support/held-timers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -598,7 +598,7 @@ describe('a name that was deleted here', () => {
   function bury(drive: TreeSetup, name: string): string | undefined {
     const { stored } = at(drive, `/${name}`)
     drive.tree.places.displace(at(drive, `/${name}`))
-    drive.tree.tombstones.bury(drive.tree.nodes.root, name, stored.fingerprint)
+    drive.tree.synced.touch(`/${name}`, stored.fingerprint)
     return stored.fingerprint
   }
 
@@ -614,7 +614,7 @@ describe('a name that was deleted here', () => {
   it('is hidden for one cache lifetime after the service agreed, and then is as it is listed', async () => {
     const drive = await open({ '/a.txt': 'a' })
     const fingerprint = bury(drive, 'a.txt')
-    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.tree.synced.agree('/a.txt', fingerprint)
     drive.pass(ttlMs - 2)
     expect(await drive.list()).toEqual([])
     drive.pass(2)
@@ -625,7 +625,7 @@ describe('a name that was deleted here', () => {
   it('shows at once what another client has stored there since', async () => {
     const drive = await open({ '/a.txt': 'a' })
     const fingerprint = bury(drive, 'a.txt')
-    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.tree.synced.agree('/a.txt', fingerprint)
     await tick()
     await testService.other.put('/a.txt', 'again')
     expect(await drive.list()).toEqual(['a.txt'])
@@ -636,16 +636,16 @@ describe('a name that was deleted here', () => {
     const drive = await open({ '/a.txt': 'a' })
     const fingerprint = bury(drive, 'a.txt')
     await testService.other.delete('/a.txt')
-    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.tree.synced.agree('/a.txt', fingerprint)
     drive.pass(ttlMs + 1)
     expect(await drive.list()).toEqual([])
-    expect(drive.tree.nodes.root.folder?.tombstones.size).toBe(0)
+    expect(drive.tree.synced.in(drive.tree.nodes.root).size).toBe(0)
   })
 
   it('does not show again when what was made there next leaves it, though a listing that lags has it', async () => {
     const drive = await open({ '/a.txt': 'a' })
     const fingerprint = bury(drive, 'a.txt')
-    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', fingerprint)
+    drive.tree.synced.agree('/a.txt', fingerprint)
     const made = drive.made('/a.txt')
     expect(await drive.list()).toEqual(['a.txt'])
     drive.tree.places.displace(made)
@@ -677,7 +677,8 @@ describe('a name that was deleted here', () => {
   it('shows again, and the door is told, where the service refuses the delete', async () => {
     const drive = await open({ '/a.txt': 'a' })
     bury(drive, 'a.txt')
-    drive.tree.tombstones.unbury(drive.tree.nodes.root, 'a.txt')
+    drive.tree.synced.drop('/a.txt')
+    drive.tree.places.changedAt(drive.tree.nodes.root, 'a.txt')
     expect(drive.told()).toEqual(['entry /a.txt', 'content /'])
     expect(await drive.list()).toEqual(['a.txt'])
   })
@@ -685,12 +686,11 @@ describe('a name that was deleted here', () => {
   it('takes with it the version that arrived there after all', async () => {
     const drive = await open({ '/a.txt': 'a' })
     bury(drive, 'a.txt')
-    const { root } = drive.tree.nodes
-    drive.tree.tombstones.arrived(root, 'a.txt', 'arrived')
-    expect(root.folder?.tombstones.get('a.txt')?.fingerprint).toBe('arrived')
-    drive.tree.tombstones.settle(root, 'a.txt', undefined)
-    drive.tree.tombstones.arrived(root, 'a.txt', 'too late')
-    expect(root.folder?.tombstones.get('a.txt')?.fingerprint).toBe('arrived')
+    drive.tree.synced.arrived('/a.txt', 'arrived')
+    expect(drive.tree.synced.at('/a.txt')?.highest).toBe('arrived')
+    drive.tree.synced.agree('/a.txt')
+    drive.tree.synced.arrived('/a.txt', 'too late')
+    expect(drive.tree.synced.at('/a.txt')?.highest).toBe('arrived')
   })
 
   it('is not forgotten with its folder while the delete is under way', async () => {
@@ -699,7 +699,7 @@ describe('a name that was deleted here', () => {
     const folder = at(drive, '/d')
     const node = at(drive, '/d/a.txt')
     drive.tree.places.displace(node)
-    drive.tree.tombstones.bury(folder, 'a.txt', node.stored.fingerprint)
+    drive.tree.synced.touch('/d/a.txt', node.stored.fingerprint)
     drive.tree.listings.forget(folder)
     drive.tree.nodes.dropIfUnused(folder)
     expect(at(drive, '/d')).toBe(folder)
@@ -709,11 +709,10 @@ describe('a name that was deleted here', () => {
   it('is not forgotten with its folder when the service has agreed, for one cache lifetime', async () => {
     const drive = await open({ '/d/a.txt': 'a', '/d/b.txt': 'b' })
     await drive.list('/d')
-    const folder = at(drive, '/d')
     const node = at(drive, '/d/a.txt')
     drive.tree.places.displace(node)
-    drive.tree.tombstones.bury(folder, 'a.txt', node.stored.fingerprint)
-    drive.tree.tombstones.settle(folder, 'a.txt', undefined)
+    drive.tree.synced.touch('/d/a.txt', node.stored.fingerprint)
+    drive.tree.synced.agree('/d/a.txt')
     for (let looks = 0; looks < 2; looks++) {
       forget(drive, '/d')
       expect(drive.tree.find('/d')).toBeUndefined()
@@ -731,7 +730,7 @@ describe('a rename', () => {
     const { parent, name: before, stored } = node
     drive.tree.places.detach(node)
     drive.tree.places.attach(node, folder, name)
-    if (parent !== undefined) drive.tree.tombstones.bury(parent, before, stored.fingerprint)
+    if (parent !== undefined) drive.tree.synced.touch(pathIn(parent, before), stored.fingerprint)
     return node
   }
 
@@ -753,7 +752,7 @@ describe('a rename', () => {
     const node = rename(drive, '/a.txt', drive.tree.nodes.root, 'b.txt')
     await testService.other.delete('/a.txt')
     await drive.sent(node, 'a')
-    drive.tree.tombstones.settle(drive.tree.nodes.root, 'a.txt', undefined)
+    drive.tree.synced.agree('/a.txt')
     for (const ms of [0, ttlMs, ttlMs]) {
       drive.pass(ms)
       expect(await drive.list()).toEqual(['b.txt'])
@@ -854,7 +853,7 @@ describe('what is only here', () => {
     await drive.list('/d')
     const folder = at(drive, '/d')
     expect(drive.tree.isEmpty(folder)).toBe(false)
-    drive.tree.tombstones.bury(folder, 'a.txt', undefined)
+    drive.tree.synced.touch('/d/a.txt', undefined)
     expect(drive.tree.isEmpty(folder)).toBe(true)
     drive.made('/d/b.txt')
     expect(drive.tree.isEmpty(folder)).toBe(false)
@@ -908,7 +907,7 @@ function picture(drive: TreeSetup): unknown {
     times: [node.times.mtime, node.times.ctime],
     settledAt: node.settledAt,
     kept: [...(node.folder?.kept ?? [])].toSorted(),
-    tombstones: structuredClone(Object.fromEntries(node.folder?.tombstones ?? [])),
+    synced: structuredClone(Object.fromEntries(drive.tree.synced.in(node))),
     listed: [...(drive.tree.listings.known(node)?.names.keys() ?? [])].toSorted(),
     children: [...(node.folder?.children.values() ?? [])]
       .map((child) => {
@@ -933,14 +932,14 @@ describe('a transaction of the journal that fails', () => {
     ['a name taken away', (drive) => drive.tree.places.displace(at(drive, '/a.txt'))],
     ['a delete', (drive) => {
       drive.tree.places.displace(at(drive, '/a.txt'))
-      drive.tree.tombstones.bury(drive.tree.nodes.root, 'a.txt', 'v1')
+      drive.tree.synced.touch('/a.txt', 'v1')
     }],
     ['a rename', (drive) => {
       const node = at(drive, '/a.txt')
       drive.tree.places.detach(node)
       drive.tree.places.attach(node, at(drive, '/d'), 'c.txt')
       drive.tree.versions.refer(node, '/a.txt')
-      drive.tree.tombstones.bury(drive.tree.nodes.root, 'a.txt', 'v1')
+      drive.tree.synced.touch('/a.txt', 'v1')
     }],
     ['a rename over another document', (drive) => {
       const node = at(drive, '/a.txt')
@@ -955,9 +954,9 @@ describe('a transaction of the journal that fails', () => {
       drive.tree.versions.store(node, { ...recordOf(at(drive, '/a.txt')), name: node.name, size: 9 }, 0)
       drive.tree.places.settle(node)
     }],
-    ['the end of a delete', (drive) => drive.tree.tombstones.settle(drive.tree.nodes.root, 'hidden.txt', 'v2')],
-    ['an arrival at a hidden name', (drive) => drive.tree.tombstones.arrived(drive.tree.nodes.root, 'hidden.txt', 'v2')],
-    ['a name that is not hidden any more', (drive) => drive.tree.tombstones.unhide(drive.tree.nodes.root, 'hidden.txt')],
+    ['the end of a delete', (drive) => drive.tree.synced.agree('/hidden.txt', 'v2')],
+    ['an arrival at a hidden name', (drive) => drive.tree.synced.arrived('/hidden.txt', 'v2')],
+    ['a name that is not hidden any more', (drive) => drive.tree.synced.drop('/hidden.txt')],
     ['a document that is moved over a hidden name', (drive) => {
       const node = at(drive, '/a.txt')
       drive.tree.places.detach(node)
@@ -970,7 +969,7 @@ describe('a transaction of the journal that fails', () => {
     await drive.list('/d')
     for (const path of ['/a.txt', '/d/b.txt']) at(drive, path).door.remember()
     drive.made('/kept.txt')
-    drive.tree.tombstones.bury(drive.tree.nodes.root, 'hidden.txt', 'v1')
+    drive.tree.synced.touch('/hidden.txt', 'v1')
     const before = picture(drive)
     const shown = [drive.shown(), drive.shown('/d')]
     expect(() =>

@@ -74,9 +74,9 @@ const contentSuperseded = (intention: Intention, record?: RemoteFile): void =>
 const nobodys = (draft: Partial<Intention>): Intention =>
   Object.assign(intend(9_999, { kind: 'put', path: '/nobody.txt' }, 0), draft)
 
-function tombstone(path: string): { fingerprint: string | undefined; isSettled: boolean } | undefined {
-  const found = sb.tree.nodes.root.folder?.tombstones.get(path.slice(1))
-  return found && { fingerprint: found.fingerprint, isSettled: found.settledAt !== undefined }
+function synced(path: string): { highest: string | undefined; isAgreed: boolean } | undefined {
+  const row = sb.tree.synced.at(path)
+  return row && { highest: row.highest, isAgreed: row.agreedAt !== undefined }
 }
 
 function expectState(node: Node, state: string): void {
@@ -187,7 +187,7 @@ describe('done', () => {
     expect([node.stored.elsewhere, node.job, node.settledAt]).toEqual(['/a.txt', move, undefined])
     expect(sb.tree.versions.shownElsewhere('/a.txt')).toEqual([node])
     // The version that has arrived is the one that is to go from there.
-    expect(tombstone('/a.txt')).toEqual({ fingerprint: fingerprintOf(record), isSettled: false })
+    expect(synced('/a.txt')).toEqual({ highest: fingerprintOf(record), isAgreed: false })
     expectState(node, 'saved')
   })
 
@@ -244,7 +244,7 @@ describe('done', () => {
     expect(sb.journal.dropped.all().has(intention.spool ?? '')).toBe(true)
     expect(sb.journal.attributes.all()).toEqual([])
     // The delete that is behind it takes this very version.
-    expect(tombstone('/a.txt')).toEqual({ fingerprint: fingerprintOf(record), isSettled: false })
+    expect(synced('/a.txt')).toEqual({ highest: fingerprintOf(record), isAgreed: false })
     await parts.operations.release(fh)
     expect(node.content).toBeUndefined()
   })
@@ -261,10 +261,10 @@ describe('done', () => {
   it('what nobody shows changes nothing but the name it was hidden at', async () => {
     const record = await stored('/nobody.txt')
     done(nobodys({}), record)
-    expect([sb.tree.find('/nobody.txt'), tombstone('/nobody.txt')]).toEqual([undefined, undefined])
-    sb.tree.tombstones.bury(sb.tree.nodes.root, 'nobody.txt', undefined)
+    expect([sb.tree.find('/nobody.txt'), synced('/nobody.txt')]).toEqual([undefined, undefined])
+    sb.tree.synced.touch('/nobody.txt', undefined)
     done(nobodys({}), record)
-    expect(tombstone('/nobody.txt')).toEqual({ fingerprint: fingerprintOf(record), isSettled: false })
+    expect(synced('/nobody.txt')).toEqual({ highest: fingerprintOf(record), isAgreed: false })
   })
 
   it('what nobody shows, in a folder that is not known, changes nothing', async () => {
@@ -279,10 +279,10 @@ describe('done', () => {
     const fingerprint = at('/given.txt').stored.fingerprint
     await calls.unlink('/given.txt')
     const { intention } = jobAt('/given.txt')
-    expect(tombstone('/given.txt')).toEqual({ fingerprint, isSettled: false })
+    expect(synced('/given.txt')).toEqual({ highest: fingerprint, isAgreed: false })
     sb.queue.withdraw(jobAt('/given.txt'))
     done(intention)
-    expect(tombstone('/given.txt')).toEqual({ fingerprint, isSettled: true })
+    expect(synced('/given.txt')).toEqual({ highest: fingerprint, isAgreed: true })
     expect(sb.journal.attributes.all()).toEqual([])
   })
 
@@ -298,7 +298,7 @@ describe('done', () => {
     await waitUntil('the clock', () => sb.clock.steady() > agreedBy)
     await stored('/d/b.txt')
     expect(await calls.readdir('/d')).toEqual(['b.txt'])
-    expect(at('/d').folder?.tombstones.get('a.txt')?.settledAt).toBeLessThanOrEqual(agreedBy)
+    expect(sb.tree.synced.at('/d/a.txt')?.agreedAt).toBeLessThanOrEqual(agreedBy)
   })
 
   it('what is hidden below a renamed folder is settled when that is gone from the service', async () => {
@@ -317,9 +317,10 @@ describe('done', () => {
     await waitUntil('the clock', () => sb.clock.steady() > agreedBy)
     await stored('/d/sub/b.txt')
     sb.tree.listings.forget(sb.tree.nodes.root)
-    sb.tree.tombstones.unbury(sb.tree.nodes.root, 'd')
+    sb.tree.synced.drop('/d')
+    sb.tree.listings.forget(sb.tree.nodes.root)
     await calls.readdir('/d')
-    expect(at('/d').folder?.tombstones.get('sub')?.settledAt).toBeLessThanOrEqual(agreedBy)
+    expect(sb.tree.synced.at('/d/sub')?.agreedAt).toBeLessThanOrEqual(agreedBy)
   })
 
   it('a delete that shows again after its refusal is hidden now', async () => {
@@ -328,7 +329,7 @@ describe('done', () => {
     const { fingerprint } = at('/given.txt').stored
     sb.tree.places.displace(at('/given.txt'))
     done(nobodys({ kind: 'delete', path: '/given.txt', base: fingerprint }))
-    expect(tombstone('/given.txt')).toEqual({ fingerprint, isSettled: true })
+    expect(synced('/given.txt')).toEqual({ highest: fingerprint, isAgreed: true })
     expect(await calls.readdir('/')).not.toContain('given.txt')
   })
 
@@ -339,7 +340,7 @@ describe('done', () => {
     done(job.intention, record)
     expectState(node, 'as listed')
     expect(node.stored.elsewhere).toBeUndefined()
-    expect(tombstone('/moving.txt')).toEqual({ fingerprint: sourceFingerprint, isSettled: true })
+    expect(synced('/moving.txt')).toEqual({ highest: sourceFingerprint, isAgreed: true })
     expect(sb.tree.versions.shownElsewhere('/moving.txt')).toEqual([])
   })
 
@@ -348,7 +349,7 @@ describe('done', () => {
     const other = sb.queue.submit({ kind: 'delete', path: '/moving.txt' })
     expect(other).toBeDefined()
     done(job.intention, await stored('/moved.txt'))
-    expect(tombstone('/moving.txt')?.isSettled).toBe(false)
+    expect(synced('/moving.txt')?.isAgreed).toBe(false)
   })
 
   it('a copy leaves its source alone, and is no copy any more', async () => {
@@ -364,7 +365,7 @@ describe('done', () => {
     sb.owners.handIn(node, { intention } as Job, { content: undefined, epoch: undefined })
     done(intention, await stored('/copy.txt'))
     expectState(node, 'as listed')
-    expect([node.unsent.isCopy, tombstone('/given.txt')]).toEqual([false, undefined])
+    expect([node.unsent.isCopy, synced('/given.txt')]).toEqual([false, undefined])
   })
 
   it('folders made here are in the service with their first document', async () => {
@@ -448,7 +449,7 @@ describe('contentSuperseded', () => {
     await calls.unlink('/a.txt')
     const record = await stored('/a.txt')
     contentSuperseded(intention, record)
-    expect(tombstone('/a.txt')).toEqual({ fingerprint: fingerprintOf(record), isSettled: false })
+    expect(synced('/a.txt')).toEqual({ highest: fingerprintOf(record), isAgreed: false })
   })
 
   it('what nobody shows changes nothing, nor what has no record', async () => {
@@ -593,7 +594,7 @@ describe('refused', () => {
     await calls.unlink('/given.txt')
     expect(await calls.readdir('/')).not.toContain('given.txt')
     refused(jobAt('/given.txt').intention)
-    expect(tombstone('/given.txt')).toBeUndefined()
+    expect(synced('/given.txt')).toBeUndefined()
     expect(await calls.readdir('/')).toContain('given.txt')
     expect(parts.notices).toMatchObject([{ kind: 'refused', path: '/given.txt', isKept: false }])
   })
@@ -634,11 +635,11 @@ describe('moveDetached', () => {
   it('the name it was to leave hides nothing of what comes to stand there', async () => {
     const { job } = await moving()
     moveDetached(job.intention)
-    expect(tombstone('/moving.txt')?.isSettled).toBe(false)
+    expect(synced('/moving.txt')?.isAgreed).toBe(false)
     const left = job.intention.source
     Object.assign(job.intention, { source: undefined })
     say({ kind: 'moveDetached', intention: job.intention, left })
-    expect(tombstone('/moving.txt')?.isSettled).toBe(true)
+    expect(synced('/moving.txt')?.isAgreed).toBe(true)
   })
 
   it('content that is here stays what is shown', async () => {

@@ -39,7 +39,7 @@ function known({ sb }: Drive): unknown {
       content: [node.content?.id, node.content?.journaledBytes],
       kept: [...(folder?.kept ?? [])].sort(),
       children: [...(folder?.children.keys() ?? [])].sort(),
-      tombstones: new Map(folder?.tombstones),
+      synced: new Map(sb.tree.synced.in(node)),
       made: [folder?.isMadeHere, folder?.isOnlyHere],
       listed: [...(sb.tree.listings.known(node)?.names.keys() ?? [])].sort(),
     }

@@ -92,7 +92,7 @@ function at({ tree }: Superblock, path: string): Node {
 const isKept = ({ tree }: Superblock, name: string): boolean | undefined =>
   tree.nodes.root.folder?.kept.has(name)
 const hidden = ({ tree }: Superblock): string[] =>
-  [...(tree.nodes.root.folder?.tombstones.keys() ?? [])].filter(
+  [...tree.synced.in(tree.nodes.root).keys()].filter(
     (name) => tree.keptChild(tree.nodes.root, name) === undefined,
   )
 
@@ -206,8 +206,7 @@ describe('a save', () => {
 describe('a delete', () => {
   it('hides the name', async () => {
     const parts = await recovered({ intentions: [intended({ kind: 'delete', base: version })] })
-    const tombstone = parts.tree.nodes.root.folder?.tombstones.get('a.txt')
-    expect(tombstone).toEqual({ fingerprint: version, settledAt: undefined })
+    expect(parts.tree.synced.at('/a.txt')).toEqual({ agreedAt: undefined, until: Infinity, highest: version })
   })
 
   it('that was refused hides nothing', async () => {

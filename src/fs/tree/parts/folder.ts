@@ -1,24 +1,13 @@
-// Parts that only a folder has: its nodes, the names kept or hidden in it whatever a listing says, whether the service knows it, and
+// Parts that only a folder has: its nodes, the names kept in it whatever a listing says, whether the service knows it, and
 // the names that the door was told. A verb that a transaction of the journal may undo answers how.
 
 import { putName } from '../put-name.ts'
 import { FolderOrder } from '../folder-order.ts'
 
-/** A name that is hidden although a listing may still show it: it was deleted or moved away here. */
-export interface Tombstone {
-  /** The version that was deleted; another fingerprint under this name is somebody's new document. Undefined for a folder. */
-  readonly fingerprint: string | undefined
-  /** When the service agreed (ms). Undefined while the delete is pending. */
-  readonly settledAt: number | undefined
-  /** Listings asked for from then on (ms) decide: one cache lifetime later, or at once where nothing was agreed to. */
-  readonly until: number | undefined
-}
-
 /** `Child` is a node. */
 export class FolderPart<Child> {
   readonly #children = new Map<string, Child>()
   readonly #kept = new Set<string>()
-  readonly #tombstones = new Map<string, Tombstone>()
   #isMadeHere = false
   #isOnlyHere = false
   #order: FolderOrder | undefined
@@ -37,11 +26,6 @@ export class FolderPart<Child> {
     return this.#kept
   }
 
-  /** Written by `Tombstones`; `HiddenNames` brings those of an earlier folder here, and `ListingMerge` ends what is over. */
-  get tombstones(): ReadonlyMap<string, Tombstone> {
-    return this.#tombstones
-  }
-
   /** This child has the name; undefined for none. */
   put(name: string, child: Child | undefined): () => void {
     return putName(this.#children, name, child)
@@ -57,11 +41,6 @@ export class FolderPart<Child> {
   unkeep(name: string): () => void {
     this.#kept.delete(name)
     return () => this.#kept.add(name)
-  }
-
-  /** Hides the name; undefined for no longer. */
-  hide(name: string, tombstone: Tombstone | undefined): () => void {
-    return putName(this.#tombstones, name, tombstone)
   }
 
   /** mkdir made it here; the service learns of it when a file lands in it. */
@@ -96,7 +75,6 @@ export class FolderPart<Child> {
 
   /** It was renamed: nothing is at its new place but what is kept. */
   arrive(): void {
-    this.#tombstones.clear()
     this.#isMadeHere = true
   }
 
@@ -174,13 +152,12 @@ export class FolderPart<Child> {
 
   /** Its children, and whether the service knows it, as they are now, to be put back. */
   snapshot(): () => void {
-    const [children, kept, tombstones] = [[...this.#children], [...this.#kept], [...this.#tombstones]]
+    const [children, kept] = [[...this.#children], [...this.#kept]]
     const [isMadeHere, isOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]
     return () => {
-      for (const names of [this.#children, this.#kept, this.#tombstones]) names.clear()
+      for (const names of [this.#children, this.#kept]) names.clear()
       for (const [name, node] of children) this.#children.set(name, node)
       for (const name of kept) this.#kept.add(name)
-      for (const [name, tombstone] of tombstones) this.#tombstones.set(name, tombstone)
       this.#isMadeHere = isMadeHere
       this.#isOnlyHere = isOnlyHere
     }
