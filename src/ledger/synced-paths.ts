@@ -1,5 +1,6 @@
-// Paths of the service of which more is known than their folder's listing says: deleted or moved away here, until the service agreed and
-// one cache lifetime more. By path, whatever stands there: a folder that leaves its place leaves its rows, and one that comes finds them.
+// Paths of the service of which more is known than their folder's listing says: changed here, until the service agreed and one cache
+// lifetime more. Until then what is placed at the path shows, and nothing where nothing is. A folder that leaves its place leaves its
+// rows, and one that comes finds them.
 
 import type { Undo } from '../content/spool/undo.ts'
 import { folderOf, isAtOrUnder, nameOf, pathBelow } from '../path.ts'
@@ -56,9 +57,12 @@ export class SyncedPaths {
   /** The service has what is wanted here; listings may lag behind that. `highest`: the version that went, where that is known. */
   agree(path: string, highest?: string): void {
     const row = this.at(path)
-    if (row === undefined) return
-    const agreedAt = this.#options.now()
-    this.#set(path, { agreedAt, until: agreedAt + this.#options.ttlMs, highest: highest ?? row.highest })
+    if (row !== undefined) this.stands(path, highest ?? row.highest)
+  }
+
+  /** The service has this version at the path since `agreedAt` (ms), or a folder. */
+  stands(path: string, highest: string | undefined, agreedAt: number = this.#options.now()): void {
+    this.#set(path, { agreedAt, until: agreedAt + this.#options.ttlMs, highest })
   }
 
   /** A listing that is asked for from now on is believed, whatever it says. */

@@ -73,8 +73,8 @@ function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed
     let isAnything = false
     for (const child of folder.folder?.children.values() ?? []) {
       const holds = child.folder !== undefined && look(child)
-      const isHere = isOnlyTrueHere(child) || holds
-      const isAgreed = child.settledAt !== undefined
+      const isHere = child.isAhead || holds
+      const isAgreed = tree.places.agreed(child)?.agreedAt !== undefined
       if (isHere || isAgreed || isToldSince(child, listing))
         placed.set(child.name, { shows: child, isAtOwnPath: !isHere })
       isAnything ||= isHere || (isAgreed && child.folder === undefined)
@@ -88,11 +88,9 @@ function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed
 
 function syncedAt({ tree }: Shadowed, folder: Node, name: string, jobs: Jobs): SyncedPath | undefined {
   const node = folder.folder?.children.get(name)
-  if (isOpen(jobs, pathIn(folder, name)) || (node !== undefined && isOnlyTrueHere(node))) return notYet
-  if (node?.settledAt !== undefined)
-    return { agreedAt: node.settledAt, until: node.settledUntil, highest: node.stored.fingerprint }
+  if (isOpen(jobs, pathIn(folder, name)) || node?.isAhead === true) return notYet
   const row = tree.synced.in(folder).get(name)
-  if (row !== undefined) return row
+  if (row !== undefined) return node?.kind === 'file' ? { ...row, highest: node.stored.fingerprint } : row
   if (node === undefined || !isToldSince(node, tree.listings.known(folder))) return undefined
   const { askedAt, fingerprint } = node.stored
   return { agreedAt: askedAt, until: Infinity, highest: fingerprint }
@@ -150,11 +148,6 @@ function* foldersFrom(top: Node): Iterable<Node> {
   yield top
   for (const child of top.folder?.children.values() ?? [])
     if (child.folder !== undefined) yield* foldersFrom(child)
-}
-
-/** Unsent, being written, on this machine only, made here. */
-function isOnlyTrueHere({ job, isDirty, isLocalOnly, folder, unsent }: Node): boolean {
-  return job !== undefined || isDirty || isLocalOnly || unsent.isCopy || folder?.isMadeHere === true
 }
 
 function isSame(one: Node | Told, other: Node | Told): boolean {

@@ -243,7 +243,6 @@ function arrive(parts: RenameFolderParts, folder: Node): void {
   })
   folder.folder.arrive()
   parts.tree.places.came(folder)
-  folder.unsettle()
   parts.journal.folders.save(folder.path)
   parts.tree.places.keep(folder)
   parts.tree.listings.set(folder, { names: new ListedNames(), requestedAt: parts.clock.steady() })
@@ -260,7 +259,6 @@ function moved(
   // Back at its older place: what the service has there is its own.
   const { movesFrom } = document.unsent
   document.unsent.mayReplace(movesFrom?.path === document.path ? movesFrom.fingerprint : undefined)
-  document.unsettle()
   if (document.isLocalOnly) {
     arriveScratchRow(parts, document, here)
     return undefined
@@ -273,7 +271,6 @@ function moved(
 function trashed(parts: RenameFolderParts, document: Node): undefined {
   parts.journal.onRollback(document)
   parts.tree.places.keep(document)
-  document.unsettle()
   document.local.markLocalOnly()
   forgetStored(parts, document)
   saveLocalRow(parts, document)
@@ -283,7 +280,6 @@ function trashed(parts: RenameFolderParts, document: Node): undefined {
 function published(parts: RenameFolderParts, document: Node): Job | undefined {
   parts.journal.onRollback(document)
   parts.tree.places.keep(document)
-  document.unsettle()
   document.local.publish()
   document.unsent.mayReplace(undefined)
   return parts.saves.submit(document, document.content, document.content?.epoch ?? -1)

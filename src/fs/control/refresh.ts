@@ -85,12 +85,13 @@ function* doubtsOf(tree: Tree, folder: Node, listing: Listing): Iterable<Doubt> 
   for (const child of folder.folder?.children.values() ?? []) {
     const listed = listing.names.get(child.name)
     const shown: Stands = child.folder === undefined ? child.remote : { kind: 'folder' }
-    const { settledAt, path } = child
-    if (settledAt === undefined || !isKept(child) || areSame(shown, listed)) continue
+    const { path } = child
+    const row = tree.places.agreed(child)
+    if (row?.agreedAt === undefined || !isKept(child) || areSame(shown, listed)) continue
     yield {
       path,
       listed,
-      isOpen: () => child.settledAt === settledAt && child.path === path && isKept(child),
+      isOpen: () => tree.places.agreed(child) === row && child.path === path && isKept(child),
       end(stands, askedAt) {
         const isThere = stands?.kind === 'file' && child.remote !== undefined
         // The next listing may lag behind the one that showed it.

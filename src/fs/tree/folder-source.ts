@@ -68,13 +68,10 @@ export class FolderSource {
   save({ path, folder }: Node, { names }: Listing): void {
     const { saved, synced } = this.#options
     saved.save(path, names)
-    for (const [name, { agreedAt }] of synced.in({ path }))
-      if (agreedAt !== undefined) saved.changed(path, name, undefined)
-    for (const name of folder?.kept ?? []) {
-      const child = folder?.children.get(name)
-      if (child?.settledAt === undefined) continue
-      if (child.folder !== undefined) saved.changed(path, name, { kind: 'folder', name })
-      else if (child.remote !== undefined) saved.changed(path, name, child.remote)
+    for (const [name, { agreedAt }] of synced.in({ path })) {
+      const shown = folder?.kept.has(name) === true ? folder.children.get(name) : undefined
+      if (agreedAt === undefined || shown?.isAhead === true) continue
+      saved.changed(path, name, shown?.folder === undefined ? shown?.remote : { kind: 'folder', name })
     }
   }
 

@@ -51,7 +51,8 @@ export class ListingMerge {
     const state = folder.folder
     if (state === undefined) return
     const { synced } = this.#options
-    const [keptBefore, hiddenBefore] = [new Set(state.kept), new Set(synced.in(folder).keys())]
+    const keptBefore = new Set(state.kept)
+    const hiddenBefore = new Set([...synced.in(folder).keys()].filter((name) => !keptBefore.has(name)))
     const isWatched = previous !== undefined && this.#options.watcher().watches(folder.ino)
     const nodesBefore = new Map(isWatched ? state.children : [])
     const wasShown = (name: string): boolean =>
@@ -59,6 +60,8 @@ export class ListingMerge {
     const isOurs = (name: string): boolean => state.kept.has(name) || synced.in(folder).has(name)
     let hasChanged = false
     for (const [name, row] of synced.in(folder)) {
+      // A node that the service has decides with its row.
+      if (state.kept.has(name) && state.children.get(name)?.isAhead === false) continue
       const [path, record] = [pathIn(folder, name), listing.names.get(name)]
       if (!this.#decides(listing, record, row, record === undefined)) {
         if (isAnother(row, record)) this.#options.foundHidden(path)
@@ -135,19 +138,19 @@ export class ListingMerge {
         ? this.#isFileReleased(child, record, listing)
         : this.#isFolderReleased(child, child.folder, record, listing)
     if (isReleased) {
-      child.unsettle()
+      this.#options.synced.drop(child.path)
       this.#options.places.unkeep(child)
     }
     return isReleased
   }
 
   #isFileReleased(child: Node, record: Told | undefined, listing: Listing): boolean {
-    const { settledAt, settledUntil, remote } = child
-    if (settledAt === undefined || remote === undefined) return false
+    const { remote, isAhead, path } = child
+    if (isAhead || remote === undefined) return false
+    const row = this.#options.synced.at(path)
     const isAgreed = record?.kind === 'file' && agrees(record, remote)
-    if (isAgreed && listing.requestedAt > settledAt) this.#update(child, listing)
-    const synced = { agreedAt: settledAt, until: settledUntil, highest: fingerprintOf(remote) }
-    return this.#decides(listing, record, synced, isAgreed)
+    if (isAgreed && listing.requestedAt > (row?.agreedAt ?? Infinity)) this.#update(child, listing)
+    return this.#decides(listing, record, row && { ...row, highest: fingerprintOf(remote) }, isAgreed)
   }
 
   #isFolderReleased(child: Node, state: FolderState, record: Told | undefined, listing: Listing): boolean {
@@ -155,9 +158,7 @@ export class ListingMerge {
     if (isListed && state.isMadeHere && state.kept.size === 0 && !this.#mayBeOfBefore(child, listing))
       this.#options.folderCreatedRemotely(child)
     if (state.isMadeHere || state.kept.size > 0) return false
-    if (child.settledAt === undefined) return true
-    const synced = { agreedAt: child.settledAt, until: child.settledUntil, highest: undefined }
-    return this.#decides(listing, record, synced, isListed)
+    return this.#decides(listing, record, this.#options.synced.at(child.path), isListed)
   }
 
   /**
@@ -166,19 +167,24 @@ export class ListingMerge {
    */
   #mayBeOfBefore(folder: Node, listing: Listing): boolean {
     if (this.#options.isOfFormerFolder(folder.path) || isRemembered(listing)) return true
-    if (listing.requestedAt < folder.settledUntil) return true
-    return [...this.#options.synced.in(folder).values()].some(({ until }) => listing.requestedAt < until)
+    const { synced } = this.#options
+    const rows = [synced.at(folder.path), ...synced.in(folder).values()]
+    return rows.some((row) => row !== undefined && listing.requestedAt < row.until)
   }
 
   /**
    * True where the listing may speak of a change that the service agreed to. One that says otherwise and is not believed yet is asked
    * for again when it may decide.
    */
-  #decides(listing: Listing, record: Told | undefined, synced: SyncedPath, isAgreed: boolean): boolean {
+  #decides(
+    listing: Listing,
+    record: Told | undefined,
+    synced: SyncedPath | undefined,
+    isAgreed: boolean,
+  ): boolean {
     if (isBelieved(listing.requestedAt, record, synced)) return true
-    const { agreedAt = Infinity, until } = synced
-    if (!isAgreed && listing.requestedAt > agreedAt)
-      listing.until = Math.min(listing.until ?? Infinity, until)
+    if (!isAgreed && synced?.agreedAt !== undefined && listing.requestedAt > synced.agreedAt)
+      listing.until = Math.min(listing.until ?? Infinity, synced.until)
     return false
   }
 

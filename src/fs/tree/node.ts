@@ -24,8 +24,6 @@ export class Node {
   #parent: Node | undefined
   #name: string
   #isUnlinked = false
-  #settledAt: number | undefined
-  #settledUntil = 0
   readonly folder: FolderState | undefined
 
   readonly stored: StoredPart = new StoredPart()
@@ -56,22 +54,17 @@ export class Node {
     return this.#isUnlinked || this.#parent?.isUnlinked === true
   }
 
-  /** When the service agreed to what the node shows (ms); undefined while it has not. */
-  get settledAt(): number | undefined {
-    return this.#settledAt
+  /** True for what the service has not got as it is: unsent, being written, on this machine only, a copy to be made, or made here. */
+  get isAhead(): boolean {
+    const { local, unsent, folder } = this
+    if (unsent.job !== undefined || unsent.isCopy || folder?.isMadeHere === true) return true
+    return local.isDirty || local.isLocalOnly
   }
 
-  /** Listings requested from then on (ms) decide about the node again. */
-  get settledUntil(): number {
-    return this.#settledUntil
-  }
-
-  /** Gives it another place, of which the service does not know yet. Called by `Places` alone. */
+  /** Gives it another place. Called by `Places` alone. */
   moveTo(parent: Node, name: string): void {
     this.#parent = parent
     this.#name = name
-    this.#settledAt = undefined
-    this.#settledUntil = 0
   }
 
   /** Takes its name away. Called by `Places` alone. */
@@ -79,29 +72,14 @@ export class Node {
     this.#isUnlinked = true
   }
 
-  /** Notes that the service agreed at `at` (ms) to what it shows; listings may lag behind that for `lagMs`. */
-  settle(at: number, lagMs: number): void {
-    this.#settledAt = at
-    this.#settledUntil = at + lagMs
-  }
-
-  /** Called when it shows another state than the service last agreed to, or when a listing has caught up with it. */
-  unsettle(): void {
-    this.#settledAt = undefined
-    this.#settledUntil = 0
-  }
-
   /** Returns a function that restores its present place and parts, without the door's. */
   snapshot(): () => void {
-    const [parent, name] = [this.#parent, this.#name]
-    const [isUnlinked, settledAt, settledUntil] = [this.#isUnlinked, this.#settledAt, this.#settledUntil]
+    const [parent, name, isUnlinked] = [this.#parent, this.#name, this.#isUnlinked]
     const parts = [this.stored, this.local, this.unsent, this.times].map((part) => part.snapshot())
     return () => {
       this.#parent = parent
       this.#name = name
       this.#isUnlinked = isUnlinked
-      this.#settledAt = settledAt
-      this.#settledUntil = settledUntil
       for (const putBack of parts) putBack()
     }
   }

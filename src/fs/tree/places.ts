@@ -3,6 +3,7 @@
 
 import type { Undo } from '../../content/spool/undo.ts'
 import type { SyncedPaths } from '../../ledger/synced-paths.ts'
+import type { SyncedPath } from '../../ledger/view.ts'
 import { pathIn, type Node } from './node.ts'
 import { isKept } from './node-table.ts'
 import type { Notifier } from '../operations.ts'
@@ -104,29 +105,37 @@ export class Places {
 
   /** The service has what the node shows; it stays kept for one more cache lifetime. */
   settle(node: Node): void {
-    // What was taken away from there is older than the node.
+    // What is still to be taken away from there is older than the node.
     this.#options.synced.drop(node.path)
-    this.settleSince(node, this.#options.now())
+    this.settleSince(node)
     this.settleFolders(node)
   }
 
   /** The service has had what the node shows since `at` (ms). */
-  settleSince(node: Node, at: number): void {
-    this.#options.follow(node)
-    node.settle(at, this.#options.ttlMs)
+  settleSince(node: Node, at?: number): void {
+    const { synced } = this.#options
+    const { path, stored } = node
+    const row = synced.at(path)
+    // A folder may stand in front of what is still to be taken away.
+    if (isKept(node) && (row === undefined || row.agreedAt !== undefined))
+      synced.stands(path, stored.fingerprint, at)
+  }
+
+  /** Since when the service has what the node shows, and how long listings may lag behind that; undefined where it has not. */
+  agreed(node: Node): SyncedPath | undefined {
+    return node.isAhead || node.isUnlinked ? undefined : this.#options.synced.at(node.path)
   }
 
   /** Whatever a listing says of the node that is asked for from now on is believed. */
   leaveToListings(node: Node): void {
     this.#options.synced.drop(node.path)
-    this.#options.follow(node)
-    node.settle(this.#options.now(), 0)
+    this.settleSince(node)
+    this.#options.synced.leaveToListings(node.path)
     if (node.parent !== undefined) this.#options.askAgain(node.parent)
   }
 
   /** The service has the folders above the node. */
   settleFolders(node: Node): void {
-    for (let folder = node.parent; folder !== undefined; folder = folder.parent)
-      this.settleSince(folder, this.#options.now())
+    for (let folder = node.parent; folder !== undefined; folder = folder.parent) this.settleSince(folder)
   }
 }

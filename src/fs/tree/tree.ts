@@ -349,7 +349,8 @@ export class Tree {
     const node = this.find(path)
     if (node === undefined || node.folder !== undefined || node.remote === undefined) return
     const isOurs =
-      isKept(node) && (node.settledAt === undefined || !isNewer(record, fingerprintOf(node.remote)))
+      isKept(node) &&
+      (this.places.agreed(node)?.agreedAt === undefined || !isNewer(record, fingerprintOf(node.remote)))
     if (isOurs) return
     if (node.storedPath !== path || fingerprintOf(node.remote) === fingerprintOf(record)) return
     this.versions.show(node, record, this.#options.now())

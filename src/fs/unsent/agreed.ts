@@ -287,7 +287,7 @@ function markCreatedRemotely(parts: LandParts, folder: Node): void {
   if (state === undefined) return
   parts.journal.transaction(() => {
     parts.journal.onRollback(state.markCreatedRemotely())
-    parts.tree.places.settleSince(folder, parts.clock.steady())
+    parts.tree.places.settleSince(folder)
     parts.journal.folders.remove(folder.path)
     rememberFolder(parts, folder)
   })

@@ -39,8 +39,8 @@ export async function recover(parts: RecoverParts): Promise<void> {
     const folder = ensureFolder(parts.tree, path)
     folder.folder?.makeHere()
     if (isInTrash(path)) folder.folder?.makeOnlyHere()
-    parts.tree.places.settleSince(folder, parts.clock.steady())
     parts.tree.places.keep(folder)
+    parts.tree.places.settleSince(folder)
   }
   // Last: a backup may share its spool file with an unsent change, and must keep it.
   for (const row of parts.journal.localFiles.all()) {

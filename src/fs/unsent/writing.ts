@@ -106,7 +106,6 @@ export function markChanged(parts: ChangeParts, node: Node, change: Change, look
   // Not a move, which sends no bytes of the document; nor for an unlinked one, whose close hands in nothing new.
   const { job } = node
   if (job?.intention.spool !== undefined && !job.isHeld && !node.isUnlinked) parts.queue.hold(job)
-  node.unsettle()
   if (!node.isUnlinked) parts.tree.places.keep(node)
   touch(parts, node)
 }

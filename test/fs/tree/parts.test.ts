@@ -109,12 +109,9 @@ const withContent = ({ local }: Node): void => local.become(older)
 const handed = ({ unsent }: Node): void => unsent.handedIn(job, older, older.epoch)
 
 const steps: readonly Step[] = [
-  { part: 'place', verb: 'moveTo', given: (node) => node.settle(1, 0), does: (node) => node.moveTo(folder, 'b.txt'),
-    shows: { parent: '/d', name: 'b.txt', path: '/d/b.txt', settledAt: undefined } },
+  { part: 'place', verb: 'moveTo', does: (node) => node.moveTo(folder, 'b.txt'),
+    shows: { parent: '/d', name: 'b.txt', path: '/d/b.txt' } },
   { part: 'place', verb: 'unlink', does: (node) => node.unlink(), shows: { isUnlinked: true } },
-  { part: 'place', verb: 'settle', does: (node) => node.settle(3, 0), shows: { settledAt: 3 } },
-  { part: 'place', verb: 'unsettle', given: (node) => node.settle(3, 0), does: (node) => node.unsettle(),
-    shows: { settledAt: undefined } },
 
   { part: 'stored', verb: 'replace', does: ({ stored }) => stored.replace(first, 5, undefined),
     shows: { record: first, elsewhere: undefined, askedAt: 5, fingerprint: '3@2026-01-01T00:00:00Z', size: 3,

@@ -143,6 +143,7 @@ export async function setUpTree(
       const record = await files.get(node.path)
       if (record.kind !== 'file') throw new Error(`${node.path} is no document`)
       tree.versions.store(node, record, now)
+      node.unsent.arrived()
       tree.places.settle(node)
     },
     async close() {

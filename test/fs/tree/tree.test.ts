@@ -574,6 +574,7 @@ describe('a document made or saved here', () => {
     const drive = await open({ '/a.txt': 'first' })
     const node = at(drive, '/a.txt')
     const base = node.stored.fingerprint
+    node.local.markLocalOnly()
     drive.tree.places.keep(node)
     await tick()
     await testService.other.put('/a.txt', 'by another')
@@ -730,6 +731,7 @@ describe('a rename', () => {
     const { parent, name: before, stored } = node
     drive.tree.places.detach(node)
     drive.tree.places.attach(node, folder, name)
+    node.unsent.copies()
     if (parent !== undefined) drive.tree.synced.touch(pathIn(parent, before), stored.fingerprint)
     return node
   }
@@ -905,19 +907,19 @@ function picture(drive: TreeSetup): unknown {
   return folders.map((node) => ({
     path: node.path,
     times: [node.times.mtime, node.times.ctime],
-    settledAt: node.settledAt,
+    agreed: drive.tree.places.agreed(node)?.agreedAt,
     kept: [...(node.folder?.kept ?? [])].toSorted(),
     synced: structuredClone(Object.fromEntries(drive.tree.synced.in(node))),
     listed: [...(drive.tree.listings.known(node)?.names.keys() ?? [])].toSorted(),
     children: [...(node.folder?.children.values() ?? [])]
       .map((child) => {
-        const { ino, path, name, isUnlinked, settledAt, storedPath, unsent, stored } = child
+        const { ino, path, name, isUnlinked, storedPath, unsent, stored } = child
         return {
           ino,
           path,
           name,
           isUnlinked,
-          settledAt,
+          agreed: drive.tree.places.agreed(child)?.agreedAt,
           storedPath,
           base: unsent.base,
           is: stored.fingerprint,

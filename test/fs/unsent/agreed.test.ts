@@ -7,6 +7,7 @@ import { Job } from '../../../src/content/commit/job.ts'
 import type { QueueEvent } from '../../../src/content/commit/queue-event.ts'
 import { fingerprintOf } from '../../../src/content/fingerprint.ts'
 import { intend, type Intention } from '../../../src/content/intention.ts'
+import type { SyncedPath } from '../../../src/ledger/view.ts'
 import type { Superblock } from '../../../src/fs/superblock.ts'
 import type { Node } from '../../../src/fs/tree/node.ts'
 import { contradictions, stateOf } from '../../../src/fs/tree/states.ts'
@@ -74,6 +75,8 @@ const contentSuperseded = (intention: Intention, record?: RemoteFile): void =>
 const nobodys = (draft: Partial<Intention>): Intention =>
   Object.assign(intend(9_999, { kind: 'put', path: '/nobody.txt' }, 0), draft)
 
+const settled = (node: Node): SyncedPath | undefined => sb.tree.places.agreed(node)
+
 function synced(path: string): { highest: string | undefined; isAgreed: boolean } | undefined {
   const row = sb.tree.synced.at(path)
   return row && { highest: row.highest, isAgreed: row.agreedAt !== undefined }
@@ -110,7 +113,7 @@ describe('done', () => {
     expectState(node, 'as listed')
     expect(node.remote).toEqual(record)
     expect([node.content, node.job, sb.owners.of(intention)]).toEqual([undefined, undefined, undefined])
-    expect([node.settledAt === undefined, node.times.mtime]).toEqual([false, mtime])
+    expect([settled(node)?.agreedAt === undefined, node.times.mtime]).toEqual([false, mtime])
     // No listing tells of it yet, and nothing of ours is written into one.
     expect(sb.tree.listings.known(sb.tree.nodes.root)?.names.get('a.txt')).toBeUndefined()
     expect(sb.tree.keptChild(sb.tree.nodes.root, 'a.txt')).toBe(node)
@@ -128,7 +131,7 @@ describe('done', () => {
       }),
     ).toThrow('the disk is full')
     expectState(node, 'saved')
-    expect([sb.owners.of(intention), node.job?.intention, node.settledAt]).toEqual([
+    expect([sb.owners.of(intention), node.job?.intention, settled(node)?.agreedAt]).toEqual([
       node,
       intention,
       undefined,
@@ -146,7 +149,7 @@ describe('done', () => {
     const record = await stored('/a.txt')
     done(intention, record)
     expectState(node, 'being written')
-    expect([node.unsent.base, node.settledAt]).toEqual([fingerprintOf(record), undefined])
+    expect([node.unsent.base, settled(node)?.agreedAt]).toEqual([fingerprintOf(record), undefined])
     await file.close()
     expect(jobAt('/a.txt').intention.base).toBe(fingerprintOf(record))
   })
@@ -161,7 +164,11 @@ describe('done', () => {
     const record = await stored('/a.txt')
     done(intention, record)
     expectState(node, 'saved')
-    expect([node.job, node.settledAt, node.unsent.base]).toEqual([newer, undefined, fingerprintOf(record)])
+    expect([node.job, settled(node)?.agreedAt, node.unsent.base]).toEqual([
+      newer,
+      undefined,
+      fingerprintOf(record),
+    ])
     expect(node.content?.id).toBe(newer.intention.spool)
   })
 
@@ -184,7 +191,7 @@ describe('done', () => {
     const move = jobAt('/b.txt')
     const record = await stored('/a.txt')
     done(intention, record)
-    expect([node.stored.elsewhere, node.job, node.settledAt]).toEqual(['/a.txt', move, undefined])
+    expect([node.stored.elsewhere, node.job, settled(node)?.agreedAt]).toEqual(['/a.txt', move, undefined])
     expect(sb.tree.versions.shownElsewhere('/a.txt')).toEqual([node])
     // The version that has arrived is the one that is to go from there.
     expect(synced('/a.txt')).toEqual({ highest: fingerprintOf(record), isAgreed: false })
@@ -240,7 +247,11 @@ describe('done', () => {
     await calls.unlink('/a.txt')
     const record = await stored('/a.txt')
     done(intention, record)
-    expect([node.isUnlinked, node.settledAt, node.content?.id]).toEqual([true, undefined, intention.spool])
+    expect([node.isUnlinked, settled(node)?.agreedAt, node.content?.id]).toEqual([
+      true,
+      undefined,
+      intention.spool,
+    ])
     expect(sb.journal.dropped.all().has(intention.spool ?? '')).toBe(true)
     expect(sb.journal.attributes.all()).toEqual([])
     // The delete that is behind it takes this very version.
@@ -378,7 +389,7 @@ describe('done', () => {
     const made = ['/made', '/made/deeper', '/made/empty'].map((folder) => at(folder).folder?.isMadeHere)
     expect(made).toEqual([false, false, true])
     expect(sb.journal.folders.all()).toEqual(['/made/empty'])
-    expect(at('/made').settledAt).toBeDefined()
+    expect(settled(at('/made'))).toBeDefined()
   })
 
   it('a move that took another client’s version is not what programs here know', async () => {
@@ -413,7 +424,7 @@ describe('contentSuperseded', () => {
     const record = await stored('/a.txt')
     contentSuperseded(job.intention, record)
     expect([node.remote, node.unsent.base]).toEqual([record, fingerprintOf(record)])
-    expect([node.job, sb.owners.of(job.intention), node.settledAt]).toEqual([job, node, undefined])
+    expect([node.job, sb.owners.of(job.intention), settled(node)?.agreedAt]).toEqual([job, node, undefined])
     expectState(node, 'saved')
     await file.close()
   })
@@ -505,7 +516,7 @@ describe('superseded and replaced', () => {
     expect(intention).toMatchObject({ path: '/moving.txt', source: '/moved.txt' })
     say({ kind: 'replaced', intention, successor: undefined })
     expectState(node, 'as listed')
-    expect(node.settledUntil).toBe(node.settledAt)
+    expect(settled(node)?.until).toBe(settled(node)?.agreedAt)
   })
 
   it.each([
@@ -518,7 +529,7 @@ describe('superseded and replaced', () => {
       const jobs = sb.queue.jobsUnder('/').map(({ intention: { kind, path } }) => `${kind} ${path}`)
       expect(jobs).toEqual(left)
       expectState(node, 'as listed')
-      expect([node.job, node.settledUntil]).toEqual([undefined, node.settledAt])
+      expect([node.job, settled(node)?.until]).toEqual([undefined, settled(node)?.agreedAt])
       await service.other.delete('/moving.txt')
       expect(await calls.readdir('/')).not.toContain('moving.txt')
     },

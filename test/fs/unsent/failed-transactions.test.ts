@@ -24,12 +24,12 @@ interface Drive {
 /** Everything that is known of every node, but for what only grows, and which backups rest. */
 function known({ sb }: Drive): unknown {
   const nodes = [...sb.tree.nodes.all()].map((node) => {
-    const { ino, isUnlinked, settledAt, folder, times } = node
+    const { ino, isUnlinked, folder, times } = node
     const { base, movesFrom, isCopy, job } = node.unsent
     const { mode, atime, mtime, ctime } = times
     return {
       what: described(node),
-      place: { ino, isUnlinked, settledAt },
+      place: { ino, isUnlinked, agreed: sb.tree.places.agreed(node) },
       unsent: { base, movesFrom, isCopy },
       times: { mode, atime, mtime, ctime },
       elsewhere: node.stored.elsewhere,
@@ -161,7 +161,8 @@ it('a listing that shows a folder made here is told while the disk is full, and 
     sb.tree.askAgain(sb.tree.nodes.root)
     expect(await calls.readdir('').finally(freeDisk)).toContain('made')
     expect(sb.journal.folders.all()).toEqual(['/made'])
-    expect(made).toMatchObject({ folder: { isMadeHere: true, isOnlyHere: true }, settledAt: undefined })
+    expect(made).toMatchObject({ folder: { isMadeHere: true, isOnlyHere: true } })
+    expect(sb.tree.synced.at('/made')).toBeUndefined()
     sb.tree.askAgain(sb.tree.nodes.root)
     expect(await calls.readdir('')).toContain('made')
     expect(sb.journal.folders.all()).toEqual([])
