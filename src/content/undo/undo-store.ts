@@ -4,17 +4,18 @@
 
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import type { World } from '../../world/world.ts'
 import type { Block } from '../block.ts'
-import { versionOf } from '../fingerprint.ts'
+import { mayComeAgain, versionOf } from '../fingerprint.ts'
 import { GroupSync } from '../spool/group-sync.ts'
 import { namesIn } from '../spool/names-in.ts'
 import { makePrivateFolder } from '../spool/private-file.ts'
 import { syncFolder } from '../spool/spool.ts'
 import { linesOf } from './pack.ts'
-import { encoded, type Going, type Line, type Missing, type UndoRecord } from './record.ts'
+import { encoded, type Going, type Line, longestLineBytes, type Missing, type UndoRecord } from './record.ts'
 
 export interface UndoStoreOptions {
   readonly dir: string
@@ -33,8 +34,8 @@ export interface FormerVersion extends UndoRecord {
   readonly isRestored: boolean
 }
 
-/** Hands all bytes of a version to `take`, in order. False where they are not all on this machine. */
-export type ReadHere = (take: (bytes: Block) => Promise<void> | void) => Promise<boolean>
+/** Hands all bytes of a version to `take`, in order. False where they are not all to be had. */
+export type ReadAll = (take: (bytes: Block) => Promise<void> | void) => Promise<boolean>
 
 interface Pack {
   readonly name: string
@@ -69,6 +70,10 @@ export class UndoStore {
   readonly #ready: Promise<void>
   readonly #sync: GroupSync
   #open: OpenPack | undefined
+  /** Fingerprints of the versions kept last in this run, by path. */
+  readonly #latest = new LRUCache<string, string>({ max: 1000 })
+  /** Bytes of the files that no pack names yet. */
+  #unnamedBytes = 0
   /** Number of versions kept in this run, and how many of them survive a power cut. */
   #kept = 0
   #synced = 0
@@ -96,22 +101,29 @@ export class UndoStore {
     return this.#packs.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** Keeps a version that is about to go, or a line that says why it is not kept. Never rejects. */
-  async keep(going: Going, readHere: ReadHere): Promise<void> {
+  /**
+   * Keeps a version that is about to go, from the first source that has all of it, or a line that says why it is not kept. Never
+   * rejects. Called again for the same version, because the service did not take the change, it keeps nothing more.
+   */
+  async keep(going: Going, ...sources: readonly ReadAll[]): Promise<void> {
     if (!this.isOn) return
     const { size } = versionOf(going.path, going.fingerprint)
-    if (size === 0) return
+    if (size === 0 || this.#latest.get(going.path) === going.fingerprint) return
     await this.#ready
     const record = { ...going, at: this.#options.world.clock.wall(), size }
     const lacking = (missing: Missing): void => this.#append({ ...record, missing })
     try {
       if (size === undefined) return lacking('not here')
       if (size > this.#options.sizeBytes * versionPart) return lacking('too large')
-      const isKept = await (size <= inlineBytes
-        ? this.#keepInline(record, size, readHere)
-        : this.#keepFile(record, size, readHere))
-      if (isKept) this.#kept++
-      else lacking('not here')
+      const keepFrom = (source: ReadAll): Promise<boolean> =>
+        size <= inlineBytes ? this.#keepInline(record, size, source) : this.#keepFile(record, size, source)
+      for (const source of sources) {
+        if (!(await keepFrom(source))) continue
+        this.#kept++
+        if (!mayComeAgain(going.fingerprint)) this.#latest.set(going.path, going.fingerprint)
+        return
+      }
+      lacking('not here')
     } catch (error) {
       this.#warn(error)
       try {
@@ -130,7 +142,7 @@ export class UndoStore {
     })
   }
 
-  /** Everything that went in the time that is kept, latest first. */
+  /** Everything that went in the time that is kept, latest first; once, if a change was tried again. */
   async list(): Promise<FormerVersion[]> {
     await this.#ready
     this.#expire()
@@ -142,7 +154,12 @@ export class UndoStore {
         if ('restored' in line) restored.add(line.restored)
         else found.push({ ...line, id: `${name}:${at}:${bytesAt}`, isRestored: false })
       }
-    return found.map((version) => ({ ...version, isRestored: restored.has(version.id) })).reverse()
+    const keyOf = ({ path, fingerprint }: Going): string => `${fingerprint} ${path}`
+    const latest = new Map(found.map((version) => [keyOf(version), version.id]))
+    return found
+      .filter((version) => version.missing === undefined || latest.get(keyOf(version)) === version.id)
+      .map((version) => ({ ...version, isRestored: restored.has(version.id) }))
+      .reverse()
   }
 
   /** The bytes of a version. Throws EIO at the end where they are not what was kept; ENODATA where none are; ENOENT. */
@@ -172,6 +189,7 @@ export class UndoStore {
   /** Somebody brought these back: they are no longer in the trash. */
   async restored(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#append({ restored: id })
+    this.#latest.clear()
     this.#kept++
     await this.durable()
   }
@@ -181,6 +199,7 @@ export class UndoStore {
     await this.#ready
     const before = this.bytes
     while (this.#packs.length > 0 && before - this.bytes < bytes) this.#dropOldest()
+    this.#latest.clear()
     return before - this.bytes
   }
 
@@ -216,25 +235,47 @@ export class UndoStore {
     }
   }
 
-  async #keepInline(record: UndoRecord, size: number, readHere: ReadHere): Promise<boolean> {
+  async #keepInline(record: UndoRecord, size: number, readAll: ReadAll): Promise<boolean> {
     const pieces: Uint8Array[] = []
-    if (!(await readHere((bytes) => void pieces.push(...bytes)))) return false
+    if (!(await readAll((bytes) => void pieces.push(...bytes)))) return false
     const bytes = Buffer.concat(pieces)
     if (bytes.length !== size) return false
     this.#append({ ...record, crc: crc32(bytes) }, bytes)
     return true
   }
 
-  async #keepFile(record: UndoRecord, size: number, readHere: ReadHere): Promise<boolean> {
-    const { disk } = this.#options.world
+  async #keepFile(record: UndoRecord, size: number, readAll: ReadAll): Promise<boolean> {
+    const room = size + longestLineBytes
+    this.#makeRoom(room)
+    this.#unnamedBytes += onDisk(room)
     const path = this.#pathOf(`${unnamed}${this.#files++}`)
-    this.#makeRoom(size)
+    let crc: number | undefined
+    try {
+      crc = await this.#writeFile(path, size, readAll)
+    } finally {
+      this.#unnamedBytes -= onDisk(room)
+    }
+    if (crc === undefined) return false
+    this.#makeRoom(room)
+    const pack = this.#packToWrite()
+    const name = `${pack.name}.${this.#files++}`
+    this.#options.world.disk.renameSync(path, this.#pathOf(name))
+    this.#isFolderDirty = true
+    pack.bytes += onDisk(size)
+    // In the same pack: the file goes with it.
+    this.#write(pack, encoded({ ...record, crc, file: name }))
+    return true
+  }
+
+  /** Writes the version into a file, and answers its checksum; undefined, and no file, where the source has not all of it. */
+  async #writeFile(path: string, size: number, readAll: ReadAll): Promise<number | undefined> {
+    const { disk } = this.#options.world
     makePrivateFolder(this.#options.dir, disk)
     const file = await disk.open(path, 'wx', 0o600)
     let [crc, written] = [0, 0]
     let isWhole = false
     try {
-      isWhole = await readHere(async (pieces) => {
+      isWhole = await readAll(async (pieces) => {
         for (const piece of pieces) crc = crc32(piece, crc)
         const { bytesWritten } = await file.writev(pieces, written)
         written += bytesWritten
@@ -244,23 +285,19 @@ export class UndoStore {
       await file.close()
       if (!isWhole || written !== size) disk.unlinkSync(path)
     }
-    if (!isWhole) return false
+    if (!isWhole) return undefined
     if (written < size) throw new ErrnoError('ENOSPC', 'the disk took only a part')
-    this.#makeRoom(size)
-    const pack = this.#packToWrite()
-    const name = `${pack.name}.${this.#files++}`
-    disk.renameSync(path, this.#pathOf(name))
-    this.#isFolderDirty = true
-    pack.bytes += onDisk(size)
-    this.#append({ ...record, crc, file: name })
-    return true
+    return crc
   }
 
   /** Throws the system's errors. */
   #append(line: Line, bytes: Uint8Array = Buffer.alloc(0)): void {
     const written = Buffer.concat([encoded(line), bytes])
     this.#makeRoom(written.length)
-    const pack = this.#packToWrite()
+    this.#write(this.#packToWrite(), written)
+  }
+
+  #write(pack: OpenPack, written: Uint8Array): void {
     const { clock, disk } = this.#options.world
     const count = disk.writeSync(pack.fd, written, 0, written.length, pack.position)
     if (count < written.length) {
@@ -319,10 +356,12 @@ export class UndoStore {
     this.#synced = kept
   }
 
+  /** Throws ENOSPC where others that are being written leave no room. */
   #makeRoom(bytes: number): void {
     this.#expire()
-    while (this.#packs.length > 0 && this.bytes + onDisk(bytes) + diskBlockBytes > this.#options.sizeBytes)
-      this.#dropOldest()
+    const room = this.#options.sizeBytes - this.#unnamedBytes - onDisk(bytes) - diskBlockBytes
+    if (room < 0) throw new ErrnoError('ENOSPC', 'the room for undo is taken by what is being kept')
+    while (this.#packs.length > 0 && this.bytes > room) this.#dropOldest()
   }
 
   #expire(): void {
