@@ -42,6 +42,11 @@ export function driveOptions(): Option[] {
       'tell other drives with this option which documents LibreOffice and Office have open here, by small documents in the service',
     ),
     option(
+      '--undo-fetch <size>',
+      'download what is smaller than this and not here before it is deleted or replaced (default: 0)',
+      parseSizeBytes,
+    ),
+    option(
       '--memory <size>',
       'memory of the drive, roughly; listings beyond it are dropped and fetched again (default: 512MiB)',
       parseMemory,

@@ -33,6 +33,7 @@ export interface DriveCommandOptions {
   readonly undo?: number
   readonly undoSize?: number
   readonly shareLocks?: boolean
+  readonly undoFetch?: number
   readonly memory?: number
   readonly stateDir?: string
   readonly cacheDir?: string
@@ -156,8 +157,18 @@ function sessionOptionsOf(
   key: StartSessionOptions['key'],
   { doors, owner }: DriveCommand,
 ): Omit<StartSessionOptions, 'log' | 'logFile' | 'isTraced'> {
-  const { cacheTtl, closeWait, cacheSize, pinSize, undo, undoSize, memory, renameLimit, unsupportedAs } =
-    options
+  const {
+    cacheTtl,
+    closeWait,
+    cacheSize,
+    pinSize,
+    undo,
+    undoSize,
+    undoFetch,
+    memory,
+    renameLimit,
+    unsupportedAs,
+  } = options
   return {
     plan,
     key,
@@ -177,6 +188,7 @@ function sessionOptionsOf(
       ...(pinSize === undefined ? {} : { pinSizeBytes: pinSize }),
       ...(undo === undefined ? {} : { undoMs: undo }),
       ...(undoSize === undefined ? {} : { undoSizeBytes: undoSize }),
+      ...(undoFetch === undefined ? {} : { undoFetchBytes: undoFetch }),
       ...(memory === undefined ? {} : { memoryBytes: memory }),
       ...(renameLimit === undefined ? {} : { renameLimit }),
       ...(unsupportedAs === undefined ? {} : { unsupportedAs }),

@@ -111,7 +111,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   const ask: Questions = {
     preserve: async (path, signal, going) => {
       await sb.preserve(path, signal)
-      if (going !== undefined) await keepFormer(sb, [going])
+      if (going !== undefined) await keepFormer(sb, [going], signal)
     },
     materialize: (intention, take, signal) => materialize(sb, intention, take, signal),
     mimetypeOf: (path, content) => types.mimetypeOfDocument(nameOf(path), content),

@@ -59,6 +59,8 @@ export interface FileSystemOptions {
   readonly undoSizeBytes?: number
   /** Lock files of LibreOffice and Office are stored in the service, for the other drives that share theirs. Default: they stay here. */
   readonly shareLocks?: boolean
+  /** Versions of fewer bytes are downloaded first, if they are not on this machine. Default 0. */
+  readonly undoFetchBytes?: number
   readonly uid?: number
   readonly gid?: number
   /** Name of this machine, for the names of conflict copies. Default os.hostname(). */

@@ -21,6 +21,7 @@ export interface Settings {
   readonly undoMs: number | undefined
   readonly undoSizeBytes: number
   readonly shareLocks: boolean
+  readonly undoFetchBytes: number
 }
 
 const defaultUndoSizeBytes = 2 * 1024 ** 3
@@ -48,5 +49,6 @@ export function settingsOf(options: FileSystemOptions): Settings {
     undoMs: options.undoMs,
     undoSizeBytes: options.undoSizeBytes ?? defaultUndoSizeBytes,
     shareLocks: options.shareLocks ?? false,
+    undoFetchBytes: options.undoFetchBytes ?? 0,
   }
 }

@@ -54,7 +54,10 @@ export async function openHeld(
   {
     tellsTime = true,
     ...options
-  }: Pick<FileSystemOptions, 'closeWaitMs' | 'temporaryMs' | 'renameLimit' | 'undoMs' | 'world'> & {
+  }: Pick<
+    FileSystemOptions,
+    'closeWaitMs' | 'temporaryMs' | 'renameLimit' | 'undoMs' | 'undoFetchBytes' | 'world'
+  > & {
     /** False: the service gives every document the same modified_at, so versions of equal size look the same. */
     readonly tellsTime?: boolean
   } = {},

@@ -31,7 +31,7 @@ it('a backup that stays beside its document, and what cannot be sent, cost no ca
     return work
   }
   try {
-    await done(drive.start({ cacheTtlMs: 30_000, closeWaitMs: 10_000, undoMs: 0 }))
+    await done(drive.start({ cacheTtlMs: 30_000, closeWaitMs: 10_000, undoMs: 0, undoFetchBytes: 0 }))
     await done(drive.calls?.writeFile('/a.txt', 'first'))
     await done(drive.calls?.rename('/a.txt', '/a.txt~'))
     await done(drive.calls?.writeFile('/a.txt', 'second'))

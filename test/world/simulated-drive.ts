@@ -26,6 +26,7 @@ export interface DriveSettings {
   readonly cacheTtlMs: number
   readonly closeWaitMs: number
   readonly undoMs: number
+  readonly undoFetchBytes: number
 }
 
 /** 2026-01-01: when the world began, by a clock that is right. */

@@ -280,6 +280,7 @@ class Simulation {
       cacheTtlMs: Math.max(2_000, this.#service.habits.lagMs * 2),
       closeWaitMs: isHandedOn ? Infinity : isOnItsWay ? 200 : drawnWaitMs,
       undoMs: sorts.has('undo') ? undoMs : 0,
+      undoFetchBytes: sorts.has('undoFetches') ? Infinity : 0,
     }
     // Few documents meet each other more often, and are looked at sooner.
     this.#room = this.#world.pick([

@@ -41,6 +41,8 @@ const oneIn = {
   onItsWay: 10,
   /** Versions that programs replace or delete are kept for undo. */
   undo: 2,
+  /** Those that are not on this machine are downloaded for it. */
+  undoFetches: 3,
 } as const
 
 export type Sort = keyof typeof oneIn

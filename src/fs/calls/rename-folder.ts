@@ -30,7 +30,7 @@ export interface RenameFolderParts
   readonly spool: Spool
   readonly attributes: AttributeStore
   readonly closeWait: CloseWait
-  readonly settings: { readonly renameLimit: number }
+  readonly settings: RmdirParts['settings'] & { readonly renameLimit: number }
 }
 
 interface Plan {

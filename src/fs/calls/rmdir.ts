@@ -21,6 +21,8 @@ import type { Clock } from '../../world/clock.ts'
 
 /** Longest wait of rmdir for pending changes below the folder to be sent. Only a close may block a program longer. */
 const drainBeforeRemovalMs = 14_000
+/** Longest wait of rmdir for downloads for undo. */
+const downloadsMs = 10_000
 
 export interface RmdirParts extends RmdirHereParts, KeepFormerParts {
   /** Downloads the version at a path that is about to be deleted, if an open handle or a backup still shows it. */
@@ -187,24 +189,20 @@ async function deleteWhole(
   { untried, expected, isToGo }: Look,
   signal: AbortSignal,
 ): Promise<void> {
-  if (untried.length > 0) await parts.journal.durable()
-  for (const { intention } of untried) await parts.preserve(intention.path, signal)
-  await keepFormer(
-    parts,
-    untried.flatMap(({ intention: { path, base } }) =>
-      base === undefined ? [] : [{ path, how: 'deleted', fingerprint: base }],
-    ),
-  )
   const { files, clock, chance, queue } = parts
   const { path } = node
-  // A document was created in the folder meanwhile, or moved out of it, and that is not sent yet.
-  const isLeft = queue.jobsUnder(path).some((job) => !expected.has(job))
-  if (isLeft || (node.folder !== undefined && node.folder.kept.size > 0)) throw notEmpty(node)
-  // Saves below the path are not sent before the service has answered the delete, even if the caller gives up waiting.
+  // Saves below the path are not sent before the service has answered the delete, even if the caller gives up waiting; nor are the
+  // deletes, however long it takes to keep what they delete.
   let answered: Promise<void> | undefined
   const onAttempt = (attempt: Promise<void>): void => void (answered = attempt)
+  if (untried.length > 0) await parts.journal.durable()
+  for (const { intention } of untried) await parts.preserve(intention.path, signal)
   const open = queue.keepOut(path)
   try {
+    await keepAll(parts, untried, signal)
+    // A document was created in the folder meanwhile, or moved out of it, and that is not sent yet.
+    const isLeft = queue.jobsUnder(path).some((job) => !expected.has(job))
+    if (isLeft || (node.folder !== undefined && node.folder.kept.size > 0)) throw notEmpty(node)
     await deleteLooking({
       files, path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo, onAttempt,
     }) // prettier-ignore
@@ -217,6 +215,21 @@ async function deleteWhole(
       .catch(() => {})
       .finally(open)
   }
+}
+
+/** Keeps for undo what a removed folder takes along. What has not been downloaded after ten seconds goes without. */
+async function keepAll(parts: RmdirParts, untried: readonly Job[], signal: AbortSignal): Promise<void> {
+  const going = untried.flatMap(({ intention: { path, base } }) =>
+    base === undefined ? [] : [{ path, how: 'deleted' as const, fingerprint: base }],
+  )
+  const late = new AbortController()
+  const timer = parts.clock.setTimeout(() => late.abort(), downloadsMs)
+  try {
+    await keepFormer(parts, going, AbortSignal.any([signal, late.signal]))
+  } finally {
+    parts.clock.clear(timer)
+  }
+  signal.throwIfAborted()
 }
 
 /** True if a listing requested after `at` shows a document: the lookup that began at `at` may have missed it. */

@@ -12,8 +12,8 @@ import { waitUntil } from '../../support/wait-until.ts'
 
 const never = new AbortController().signal
 
-function openUndoing(documents: Readonly<Record<string, string>>): Promise<HeldDrive> {
-  return openHeld(documents, { undoMs: 86_400_000 })
+function openUndoing(documents: Readonly<Record<string, string>>, undoFetchBytes = 0): Promise<HeldDrive> {
+  return openHeld(documents, { undoMs: 86_400_000, undoFetchBytes })
 }
 
 function restore(drive: HeldDrive, request: RestoreRequest): Promise<RestoreAnswer> {
@@ -115,6 +115,75 @@ it('a folder that was removed with everything in it is one DELETE, and comes bac
   expect(left).toEqual([{ path: '/d/in/0.txt', why: 'its bytes were not on this machine' }])
   await drive.drain()
   expect((await drive.testService.other.documents('/d/in'))?.get('7.txt')?.toString()).toBe('/d/in/7.txt')
+})
+
+it('with --undo-fetch, what is small and not here is downloaded before it goes, by a delete, a save or a rename', async () => {
+  const documents = { '/a.txt': 'one', '/b.txt': 'two', '/c.txt': 'three', '/large.txt': 'x'.repeat(100) }
+  await using drive = await openUndoing(documents, 100)
+  const calls = drive.calls()
+  await calls.unlink('/a.txt')
+  await calls.unlink('/large.txt')
+  await calls.writeFile('/b.txt', 'saved over')
+  await calls.writeFile('/new.txt', 'renamed over')
+  await calls.rename('/new.txt', '/c.txt')
+  await drive.drain()
+  expect((await former(drive)).toSorted()).toEqual([
+    'deleted /a.txt 3',
+    'deleted /large.txt 100: its bytes were not on this machine',
+    'replaced /b.txt 3',
+    'replaced /c.txt 5',
+  ])
+  for (const path of ['/a.txt', '/b.txt', '/c.txt']) await restore(drive, { path, to: `/back${path}` })
+  await drive.drain()
+  const back = await drive.testService.other.documents('/back')
+  expect([...(back ?? [])].map(([, bytes]) => bytes.toString()).toSorted()).toEqual(['one', 'three', 'two'])
+})
+
+it('with --undo-fetch, a folder is still removed by one DELETE, and all of it comes back', async () => {
+  const names = Array.from({ length: 40 }, (_, at) => `/d/in/${at}.txt`)
+  await using drive = await openUndoing(Object.fromEntries(names.map((name) => [name, name])), 1000)
+  const calls = drive.calls()
+  await calls.readdir('/d/in')
+  const { service } = drive.testService
+  // Its own delete is due long before its download ends.
+  drive.holdDownload('/d/in/7.txt')
+  const before = service.calls.length
+  for (const name of names) await calls.unlink(name)
+  const removed = calls.rmdir('/d/in')
+  await drive.reached('/d/in/7.txt')
+  await drive
+    .fileSystem()
+    .wait('/d/in', { timeoutMs: 1 })
+    .catch(() => {})
+  drive.release()
+  await removed
+  expect(service.calls.slice(before).filter(({ method }) => method === 'DELETE')).toHaveLength(1)
+  const { restored, left } = await restore(drive, { path: '/d/in' })
+  expect(restored).toHaveLength(40)
+  expect(left).toEqual([])
+})
+
+it('with --undo-fetch, a folder is removed without what could not be downloaded in ten seconds', async () => {
+  await using drive = await openUndoing({ '/d/a.txt': 'one', '/d/b.txt': 'two' }, 1000)
+  const calls = drive.calls()
+  await calls.readdir('/d')
+  drive.holdDownload('/d/a.txt')
+  for (const name of ['/d/a.txt', '/d/b.txt']) await calls.unlink(name)
+  await calls.rmdir('/d')
+  drive.release()
+  expect((await former(drive)).toSorted()).toEqual([
+    'deleted /d/a.txt 3: its bytes were not on this machine',
+    'deleted /d/b.txt 3',
+  ])
+})
+
+it('a delete that the service does not take at once is kept once', async () => {
+  await using drive = await openUndoing({ '/a.txt': 'one' })
+  await drive.calls().readFile('/a.txt')
+  drive.testService.service.faults.inject({ kind: 'status', status: 503 }, { method: 'DELETE', times: 2 })
+  await drive.calls().unlink('/a.txt')
+  await drive.drain()
+  expect(await former(drive)).toEqual(['deleted /a.txt 3'])
 })
 
 it('what another client put at the name meanwhile is kept by the restore', async () => {
