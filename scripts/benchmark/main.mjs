@@ -12,10 +12,11 @@ import { reconcile } from './reconcile-built.mjs'
 import { save } from './save.mjs'
 import { service } from './service.mjs'
 import { trees } from './trees.mjs'
+import { undoPrice } from './undo.mjs'
 import { webdav } from './webdav.mjs'
 
 /** Each has `run`; optional: `workloads` by name, `usual` (those that run without `--only`), `needsRoot`, `hasRoots`. */
-const suites = { drive, costs, trees, save, service, nodes, webdav, reconcile, attributes }
+const suites = { drive, costs, trees, save, service, nodes, webdav, reconcile, attributes, undo: undoPrice }
 const text = { type: 'string' }
 const options = {
   quick: { type: 'boolean', default: false },
