@@ -72,7 +72,7 @@ export class SyncedPaths {
     if (row !== undefined) this.#set(path, { ...row, agreedAt: now, until: now })
   }
 
-  /** Nothing is known beyond the listing. */
+  /** Drops the row: the listing alone decides. */
   drop(path: string): void {
     if (this.at(path) !== undefined) this.#set(path, undefined)
   }
