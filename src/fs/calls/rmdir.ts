@@ -217,7 +217,7 @@ async function deleteWhole(
   }
 }
 
-/** Keeps for undo what a removed folder takes along. What has not been downloaded after ten seconds goes without. */
+/** Keeps for undo what a removed folder takes along, as far as it is downloaded within ten seconds. */
 async function keepAll(parts: RmdirParts, untried: readonly Job[], signal: AbortSignal): Promise<void> {
   const going = untried.flatMap(({ intention: { path, base } }) =>
     base === undefined ? [] : [{ path, how: 'deleted' as const, fingerprint: base }],

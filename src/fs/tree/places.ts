@@ -105,7 +105,7 @@ export class Places {
 
   /** The service has what the node shows; it stays kept for one more cache lifetime. */
   settle(node: Node): void {
-    // What is still to be taken away from there is older than the node.
+    // A change that is still to take something away from there is older than the node.
     this.#options.synced.drop(node.path)
     this.settleSince(node)
     this.settleFolders(node)
