@@ -110,12 +110,12 @@ export async function rename(
       await bringHere(parts, node, caller.signal)
       continue
     }
-    const untold = [node, target].find(
+    const sizeUnknown = [node, target].find(
       (each) => each !== undefined && !asked.has(each) && parts.sizes.isSizeUnknown(each),
     )
-    if (untold !== undefined) {
-      asked.add(untold)
-      await parts.sizes.loadRecord(untold, caller)
+    if (sizeUnknown !== undefined) {
+      asked.add(sizeUnknown)
+      await parts.sizes.loadRecord(sizeUnknown, caller)
       continue
     }
     const job = parts.journal.transaction(() => {

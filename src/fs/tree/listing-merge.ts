@@ -192,7 +192,7 @@ export class ListingMerge {
   #update(child: Node, listing: Listing): boolean {
     const record = listing.names.get(child.name)
     if (record === undefined || record.kind !== child.kind) {
-      this.#vanish(child)
+      this.#hideAndNotify(child)
       return true
     }
     if (record.kind === 'folder' || child.remote === undefined) return false
@@ -212,7 +212,7 @@ export class ListingMerge {
   }
 
   /** Somebody else removed or replaced it. */
-  #vanish(child: Node): void {
+  #hideAndNotify(child: Node): void {
     const { parent } = child
     if (parent === undefined) return
     if (child.folder !== undefined) this.#options.folderGone(parent, child.name)
