@@ -16,9 +16,7 @@ import { localTime } from './local-time.ts'
 import { noRoomLine } from './pin-text.ts'
 import { placeLine } from './place-text.ts'
 import { cliParts } from './run-ui.ts'
-
-export const desktopActions = ['keep', 'free', 'send', 'status', 'versions', 'link'] as const
-export type DesktopAction = (typeof desktopActions)[number]
+import type { DesktopAction } from './desktop-actions.ts'
 
 /** How long the page waits for a browser, or for one that was closed to come back. */
 const unusedMs = 60_000

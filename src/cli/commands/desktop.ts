@@ -1,7 +1,7 @@
 // `docmount desktop`: emblems and a menu in file managers.
 
 import { type Command, Option } from 'commander'
-import { desktopActions, type DesktopAction } from '../desktop-action.ts'
+import { desktopActions, type DesktopAction } from '../desktop-actions.ts'
 
 const help = `
 Nautilus needs the package python3-nautilus, Nemo nemo-python, Caja python3-caja, and Thunar thunarx-python. Dolphin
