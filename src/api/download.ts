@@ -199,7 +199,8 @@ function checkRange({ offset, length }: Range): void {
 }
 
 /** Splits the URL. Its error does not quote it: the URL is a secret for 15 minutes. */
-function splitUrl(call: CallDescription, url: string): UrlParts {
+/** Throws NetworkError "protocol" for text that is no absolute http(s) URL. */
+export function splitUrl(call: CallDescription, url: string): UrlParts {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
     throw new NetworkError(call, 'protocol', 'the download URL is not an absolute http(s) URL')

@@ -19,8 +19,8 @@ export interface Followed {
   readonly secrets: readonly string[]
 }
 
-export const mostRedirects = 5
-export const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const mostRedirects = 5
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /** Statuses with which a store refuses an expired URL. */
 const expiredStatuses: ReadonlySet<number> = new Set([401, 403])
 

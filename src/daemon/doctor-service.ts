@@ -6,8 +6,9 @@ import { ApiError } from '../api/errors.ts'
 import type { Files, KeySource, RemoteFile } from '../api/types.ts'
 import { type Check, good, note, problem } from './doctor.ts'
 import { findRoot } from './find-root.ts'
-import { type ProbeAnswer, probe } from './probe.ts'
-import { mostRedirects, redirectStatuses } from '../api/redirects.ts'
+import { probe } from './probe.ts'
+import { splitUrl } from '../api/download.ts'
+import { follow } from '../api/redirects.ts'
 import { redact } from '../redact.ts'
 import { pathBelow } from '../path.ts'
 import { type NetworkSettings, systemNetwork } from '../world/network.ts'
@@ -118,14 +119,17 @@ async function checkRange(files: Files, transport: Transport): Promise<Check> {
   const file = await findSomeFile(files)
   if (file?.url === undefined)
     return note('Range', 'no document to try a download with', 'upload one, and run docmount doctor again')
-  const ask = (url: string): Promise<ProbeAnswer> =>
-    probe(transport, url, { range: 'bytes=0-0' }, answerWithinMs)
-  let answer = await ask(file.url)
-  // Redirects to the storage.
-  for (let hop = 0; hop < mostRedirects && redirectStatuses.has(answer.status); hop++) {
-    if (answer.location === undefined) break
-    answer = await ask(answer.location)
-  }
+  const call = { method: 'GET', path: file.name }
+  const { answer } = await follow(call, splitUrl(call, file.url), (place) =>
+    transport.download({
+      call,
+      method: 'GET',
+      ...place,
+      headers: { range: 'bytes=0-0' },
+      signal: AbortSignal.timeout(answerWithinMs),
+    }),
+  )
+  answer.discard()
   const { status } = answer
   if (status === 206) return good('Range', 'downloads honour it')
   if (status === 200) {

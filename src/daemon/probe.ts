@@ -6,8 +6,6 @@ import type { Transport } from '../world/transport.ts'
 export interface ProbeAnswer {
   readonly status: number
   readonly date: string | undefined
-  /** Absolute address of a redirect. It is a secret: do not log it. */
-  readonly location: string | undefined
 }
 
 /** Rejects with NetworkError, or TimeoutError when no answer comes in time. */
@@ -27,10 +25,5 @@ export async function probe(
     signal: AbortSignal.timeout(timeoutMs),
   })
   answer.discard()
-  const location = answer.header('location')
-  return {
-    status: answer.status,
-    date: answer.header('date'),
-    location: location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : undefined,
-  }
+  return { status: answer.status, date: answer.header('date') }
 }
