@@ -12,7 +12,7 @@ import { openOnDesktop } from '../ui/open-on-desktop.ts'
 import { startUi } from '../ui/server.ts'
 import { exitCodes } from './exit-codes.ts'
 import { askDrive, findDrive } from './find-drive.ts'
-import { localTime } from './local-time.ts'
+import { localTime } from '../local-time.ts'
 import { noRoomLine } from './pin-text.ts'
 import { placeLine } from './place-text.ts'
 import { cliParts } from './run-ui.ts'
@@ -59,7 +59,7 @@ const performers: Readonly<Record<DesktopAction, Perform>> = {
   },
 }
 
-const doneWords: Readonly<Record<Exclude<DesktopAction, 'status' | 'versions' | 'link'>, string>> = {
+const doneWords: Readonly<Partial<Record<DesktopAction, string>>> = {
   keep: 'stays on this computer',
   free: 'takes no room on this computer any more',
   send: 'is sent now, if anything of it was waiting',
@@ -93,9 +93,9 @@ export async function runDesktopAction(
     }
   }
   const done = paths.length - failed.length
+  const words = doneWords[action]
   if (action === 'link') lines.push(...(await passOnLinks(links, toClipboard)))
-  else if (action !== 'status' && action !== 'versions' && done > 0)
-    lines.push(`${subject(paths, done)} ${doneWords[action]}`)
+  else if (words !== undefined && done > 0) lines.push(`${subject(paths, done)} ${words}`)
   notifySend('docmount', shortened([...failed, ...lines]))
   if (failed.length > 0) process.exitCode = exitCodes.failure
 }

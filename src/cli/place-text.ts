@@ -2,7 +2,7 @@
 
 import type { Place, Unsent } from '../fs/status.ts'
 import { formatBytes } from '../amounts.ts'
-import { localTime } from './local-time.ts'
+import { localTime } from '../local-time.ts'
 import { printable } from '../printable.ts'
 import { sentOf } from './unsent-text.ts'
 

@@ -9,7 +9,7 @@ import { CommandError } from './command-error.ts'
 import { isAtOrUnder } from '../path.ts'
 import { printable, printableJson } from '../printable.ts'
 import { findDrive } from './find-drive.ts'
-import { localTime } from './local-time.ts'
+import { localTime } from '../local-time.ts'
 import { showLines } from './run-log.ts'
 
 const pollMs = 200

@@ -3,7 +3,7 @@
 import type { Link } from '../fs/status.ts'
 import { printable } from '../printable.ts'
 import { askDrive, findDrive } from './find-drive.ts'
-import { localTime } from './local-time.ts'
+import { localTime } from '../local-time.ts'
 import type { JsonOption } from './output.ts'
 
 /** Returns the links of all paths; without --json, prints each at once. Throws at the first path that has none. */

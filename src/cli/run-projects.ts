@@ -80,11 +80,11 @@ async function stateOf(found: Parameters<typeof askDrive>[0]): Promise<string> {
 }
 
 function wordsFor({ state, away, keyRefusal, isPaused, unsent }: MountStatus): string {
-  const trouble = [
+  const words = [
     ...(state === 'live' ? [] : ['being unmounted']),
     ...(keyRefusal === undefined ? [] : ['the service refuses the key']),
     ...(away === undefined ? [] : ['the service is away']),
     ...(isPaused ? ['paused'] : []),
   ]
-  return [...trouble, unsent.length === 0 ? 'everything sent' : `${unsent.length} not sent`].join(', ')
+  return [...words, unsent.length === 0 ? 'everything sent' : `${unsent.length} not sent`].join(', ')
 }

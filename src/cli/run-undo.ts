@@ -5,7 +5,7 @@ import type { Former, RestoreAnswer } from '../fs/former.ts'
 import { printable } from '../printable.ts'
 import { CommandError } from './command-error.ts'
 import { askDrive, findDrive, interruptSignal } from './find-drive.ts'
-import { localTime } from './local-time.ts'
+import { localTime } from '../local-time.ts'
 import { type JsonOption, print, printJson, printTable, withJsonAnswer } from './output.ts'
 import { UsageError } from './usage-error.ts'
 

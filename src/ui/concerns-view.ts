@@ -1,5 +1,6 @@
 // Problems that need the user: refused changes, conflicts, lost content, files that are on this machine only.
 
+import { localTime } from '../local-time.ts'
 import { formatBytes } from '../amounts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { Keep } from '../daemon/resolve-conflict.ts'
@@ -82,7 +83,7 @@ export function concernsView(drive: DriveData, status: MountStatus, formToken: s
       status.conflictCopies.map(({ path, copy, at }) =>
         row(
           path,
-          `theirs is ${copy} (${new Date(at).toLocaleString('sv-SE')})`,
+          `theirs is ${copy} (${localTime(at)})`,
           html`${button.keep(copy, 'mine')}${button.keep(copy, 'theirs')}${button.keep(copy, 'both')}${button.folder(copy)}${button.copy(copy)}`,
         ),
       ),

@@ -1,5 +1,6 @@
 // The card of one drive on the page.
 
+import { localTime } from '../local-time.ts'
 import { homeOf } from '../daemon/xdg.ts'
 import type { Activity } from '../daemon/activity-bursts.ts'
 import { activityText } from '../daemon/activity-text.ts'
@@ -77,7 +78,7 @@ function activityView({ id, activity }: DriveData): Html | undefined {
   if (activity.length === 0) return undefined
   const rows = activity
     .toReversed()
-    .map((line) => html`<li>${new Date(line.at).toLocaleString('sv-SE')} ${activityText(plainly(line))}</li>`)
+    .map((line) => html`<li>${localTime(line.at)} ${activityText(plainly(line))}</li>`)
   return html`<details id="activity-${id}">
     <summary>Activity</summary>
     <ul class="rows">
@@ -112,7 +113,7 @@ function reachView(id: string, status: MountStatus, formToken: string): Html {
         : 'The service is slow to answer; docmount is checking.'
     return html`<p class="reach ${service}" id="reach-${id}">${sentence}${note}</p>`
   }
-  const since = new Date(away.since).toLocaleString('sv-SE')
+  const since = localTime(away.since)
   return html`<div class="reach away" id="reach-${id}">
     <p>
       The service has been away since ${since}: ${plainReason(away.reason)}. What you see may be old. What you

@@ -3,6 +3,7 @@
 import { formatBytes } from '../amounts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { Former } from '../fs/former.ts'
+import { localTime } from '../local-time.ts'
 import { firstFew } from './first-few.ts'
 import { type FormParts, formView } from './form-view.ts'
 import { html, type Html } from './html.ts'
@@ -94,8 +95,4 @@ function factsOf({ path, how, at, storedAt, bytes, missing, isRestored }: Former
     ...(missing === undefined ? [] : [`not kept: ${missing}`]),
     ...(isRestored ? ['restored since'] : []),
   ].join(' · ')
-}
-
-function localTime(iso: string): string {
-  return new Date(iso).toLocaleString('sv-SE')
 }

@@ -17,7 +17,7 @@ import type { Caller } from '../operations.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Chance } from '../../world/chance.ts'
-import type { Clock } from '../../world/clock.ts'
+import { abortAfter, type Clock } from '../../world/clock.ts'
 
 /** Longest wait of rmdir for pending changes below the folder to be sent. Only a close may block a program longer. */
 const drainBeforeRemovalMs = 14_000
@@ -222,13 +222,8 @@ async function keepAll(parts: RmdirParts, untried: readonly Job[], signal: Abort
   const going = untried.flatMap(({ intention: { path, base } }) =>
     base === undefined ? [] : [{ path, how: 'deleted' as const, fingerprint: base }],
   )
-  const late = new AbortController()
-  const timer = parts.clock.setTimeout(() => late.abort(), downloadsMs)
-  try {
-    await keepFormer(parts, going, AbortSignal.any([signal, late.signal]))
-  } finally {
-    parts.clock.clear(timer)
-  }
+  if (going.length === 0) return
+  await keepFormer(parts, going, AbortSignal.any([signal, abortAfter(parts.clock, downloadsMs)]))
   signal.throwIfAborted()
 }
 

@@ -2,6 +2,8 @@
 // to be downloaded first (`--undo-fetch`). The change is sent to the service after that.
 
 import { versionOf, type Version } from '../../content/fingerprint.ts'
+import type { Block } from '../../content/block.ts'
+import { handOut } from '../../content/read/copy-out.ts'
 import type { Reader } from '../../content/read/reader.ts'
 import type { Going } from '../../content/undo/record.ts'
 import type { ReadAll, UndoStore } from '../../content/undo/undo-store.ts'
@@ -14,7 +16,6 @@ export interface KeepFormerParts {
 
 /** How many of the versions that go together are read at a time. */
 const atOnce = 8
-const pieceBytes = 512 * 1024
 
 /** Resolves when the kept versions survive a power cut. Never rejects: once the signal is aborted, nothing more is downloaded. */
 export async function keepFormer(
@@ -42,22 +43,17 @@ export async function keepFormer(
 /** A download that fails is no reason to keep the change from the service. */
 function downloads(reader: Reader, version: Version, signal: AbortSignal): ReadAll {
   return async (take) => {
+    const { size = 0 } = version
     const reading = reader.open(version)
-    const read = async (at: number): Promise<readonly Uint8Array[]> => {
+    const read = async (offset: number, bytes: number): Promise<Block> => {
       try {
-        return await reading.read(at, pieceBytes, { signal })
+        return await reading.read(offset, bytes, { signal })
       } catch {
         return []
       }
     }
     try {
-      for (let at = 0; at < (version.size ?? 0);) {
-        const pieces = await read(at)
-        if (pieces.length === 0) return false
-        await take(pieces)
-        at += pieces.reduce((sum, { length }) => sum + length, 0)
-      }
-      return true
+      return (await handOut(read, size, take)) === size
     } finally {
       reading.close()
     }
