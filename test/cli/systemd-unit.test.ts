@@ -1,4 +1,4 @@
-// The unit's text. Its run by systemd: test/mount/systemd.test.ts.
+// The unit's text. Its run by systemd: test/mount/systemd.thorough.test.ts.
 
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'

@@ -12,7 +12,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-
 import { scriptOf } from '../support/typed-story.ts'
 import { storiesOnDebian } from './documented-stories.ts'
 
-const limitMs = 900_000
+const limitMs = 3_000_000
 
 const why = whyNoFuse() ?? whyNoBareDebian()
 

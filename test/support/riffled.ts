@@ -4,7 +4,7 @@
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const longestWaiting = /-away\.|\/slow-uplink\.|\/reach\.|\/steps\./
+const longestWaiting = /-away\.|\/slow-uplink\.|\/reach\.|\/steps\.|\/bare-debian\./
 /** Short files with long-running suites: without a record of earlier runs, vitest sorts by the size of files. */
 const long = /\/behaviour\/|\/world\/simulation\.|\/serve-command\.|\/model\//
 

@@ -1,3 +1,5 @@
+// `docmount serve` and the commands about its data folder, as processes: how they start, end, and what they say.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'

@@ -12,7 +12,6 @@ import { bash } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { waitUntil } from '../support/wait-until.ts'
-import { isThorough, leaveOut } from '../support/thorough.ts'
 
 /** Each gets the document in `$f`, and leaves "ours" in it. */
 const blind: Readonly<Record<string, string>> = {
@@ -31,9 +30,6 @@ const reading: Readonly<Record<string, string>> = {
   'perl -pi': 'perl -pi -e "s/.*/ours/" "$f"',
   vim: 'vim -Nu NONE -es -c "%s/.*/ours/" -c wq "$f"',
 }
-
-const some = (programs: Readonly<Record<string, string>>): [string, string][] =>
-  Object.entries(programs).filter((_, index) => isThorough || index === 0)
 
 describe.skipIf(whyNoFuse() !== undefined)('real programs at a kernel mount', () => {
   let temporary: TemporaryFolder
@@ -93,8 +89,7 @@ describe.skipIf(whyNoFuse() !== undefined)('real programs at a kernel mount', ()
     expect(copies).toEqual(beside)
   }
 
-  leaveOut('all but two of the programs')
-  for (const [name, line] of some(blind)) {
+  for (const [name, line] of Object.entries(blind)) {
     test(`${name} keeps what came since somebody read the document`, async () => {
       expect(await ran('cat "$f"')).toBe('first\n')
       await theirsComes()
@@ -118,7 +113,7 @@ describe.skipIf(whyNoFuse() !== undefined)('real programs at a kernel mount', ()
     })
   }
 
-  for (const [name, line] of some(reading)) {
+  for (const [name, line] of Object.entries(reading)) {
     test(`${name}, which reads before it saves, makes no copy`, async () => {
       expect(await ran('cat "$f"')).toBe('first\n')
       await theirsComes()

@@ -9,7 +9,7 @@ import { mountDrive, type MountedDrive } from '../support/mounted.ts'
 import { bash, isInstalled, type Ran } from '../support/run.ts'
 import { project, startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { leaveOut, mountDrivers } from '../support/thorough.ts'
+import { mountDrivers } from '../support/thorough.ts'
 
 let temporary: TemporaryFolder
 let testService: TestService
@@ -65,8 +65,6 @@ async function pricesOf(...skus: readonly string[]): Promise<unknown> {
 }
 
 const rows = 'sku,price\nA-1,10\nA-2,20\n'
-
-leaveOut('tables in a drive of fuse-native')
 
 describe.skipIf(whyNoFuse() !== undefined).each(mountDrivers)('tables in a drive of %s', (driver) => {
   test('are seen with ls and cat, as the command line shows them', async () => {
