@@ -55,10 +55,12 @@ async function openBucket(backup: string): Promise<Source> {
     await unlink(to)
     throw new BackupError(`${key} is damaged: its digest is ${found}, and ought to be ${sha256}`)
   }
+  const manifest = await bucket.manifest(moment)
+  const names = await bucket.contents(moment)
   return {
-    manifest: await bucket.manifest(moment),
+    manifest,
     copyFile: (name, to, sha256) => copy(`${moment}/${name}`, to, sha256),
-    copyContent: (_, to, kept) => copy(contentKey(kept), to, kept),
+    copyContent: (_, to, kept) => copy(contentKey(names.get(kept) ?? kept), to, kept),
   }
 }
 

@@ -7,7 +7,7 @@ import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { BackupError } from '../../../src/service/backup/manifest.ts'
 import { openPlace } from '../../../src/service/backup/places.ts'
 import { restoreBackup } from '../../../src/service/backup/restore-backup.ts'
@@ -15,7 +15,9 @@ import { S3Client } from '../../../src/service/blobs/s3/client.ts'
 import { listObjects } from '../../../src/service/blobs/s3/lists.ts'
 import { S3Writer } from '../../../src/service/blobs/s3/writer.ts'
 import { startService } from '../../../src/service/index.ts'
+import { type Gate, startGate } from '../../support/gate.ts'
 import { answerJson, startRawServer } from '../../support/raw-server.ts'
+import { waitUntil } from '../../support/wait-until.ts'
 import { type TestService, files, startTestService } from '../support.ts'
 
 const folder = process.env['DOCMOUNT_TEST_S3']
@@ -47,8 +49,8 @@ describe.skipIf(folder === undefined)('with a bucket', () => {
   const at = (prefix: string, name = ''): string =>
     url.replace('?', `/${prefix}${name === '' ? '' : `/${name}`}?`)
 
-  const keysOf = async (prefix: string): Promise<string[]> => {
-    const client = await S3Client.open({ url: at(prefix) }, Date.now)
+  const keysOf = async (place: string): Promise<string[]> => {
+    const client = await S3Client.open({ url: place.startsWith('s3:') ? place : at(place) }, Date.now)
     const keys: string[] = []
     for await (const page of listObjects(client, '')) keys.push(...page.map(({ key }) => key))
     return keys
@@ -94,6 +96,128 @@ describe.skipIf(folder === undefined)('with a bucket', () => {
       /no whole backup monday; it has tuesday/,
     )
     expect((await restored(at(prefix, 'tuesday'), '/three', key)).equals(three)).toBe(true)
+  })
+
+  describe('made while another is removed', () => {
+    let gate: Gate
+    const prefixes = { place: '', gated: '' }
+
+    beforeEach(async () => {
+      const endpoint = new URL(new URL(url).searchParams.get('endpoint')!)
+      gate = await startGate(() => Number(endpoint.port))
+      prefixes.place = at(randomUUID())
+      prefixes.gated = prefixes.place.replace(endpoint.origin, new URL(gate.baseUrl).origin)
+    })
+    afterEach(() => gate[Symbol.asyncDispose]())
+
+    /** Keeps the first request where `METHOD PATH > METHOD PATH` of the one before it and itself matches; does `work` meanwhile. */
+    async function during(
+      step: RegExp,
+      begin: () => Promise<unknown>,
+      work: () => Promise<unknown>,
+    ): Promise<void> {
+      let isKept = false
+      let before = ''
+      gate.decide = ({ method, path }) => {
+        const steps = `${before} > ${method} ${path}`
+        before = `${method} ${path}`
+        if (isKept || !step.test(steps)) return 'pass'
+        isKept = true
+        return 'keep'
+      }
+      const begun = begin()
+      begun.catch(() => undefined)
+      await waitUntil('the request is kept', () => gate.kept === 1)
+      await work()
+      gate.release()
+      await begun
+    }
+
+    async function mondayOf(contents: Record<string, Buffer>): Promise<TestService> {
+      const started = await start()
+      for (const [name, content] of Object.entries(contents)) await started.put(name, content)
+      await (await openPlace(prefixes.place)).make(started.dataDir, 'monday')
+      return started
+    }
+
+    const backupAt = (name: string): string => prefixes.place.replace('?', `/${name}?`)
+    const one = randomBytes(100_000)
+
+    test.each([
+      ['it has counted on contents', /> PUT \S+\/tuesday\/service\.db$/],
+      ['it has written its list', /PUT \S+\/tuesday\/contents >/],
+      ['it has all but its manifest', /> PUT \S+\/tuesday\/backup\.json$/],
+    ])('after %s has every content all the same', async (_, step) => {
+      const { dataDir, key } = await mondayOf({ '/one': one })
+      const [direct, gated] = [await openPlace(prefixes.place), await openPlace(prefixes.gated)]
+      await during(
+        step,
+        () => gated.make(dataDir, 'tuesday'),
+        () => direct.remove(['monday']),
+      )
+      expect((await restored(backupAt('tuesday'), '/one', key)).equals(one)).toBe(true)
+    })
+
+    test('by a removal that has decided has every content all the same', async () => {
+      const { dataDir, key } = await mondayOf({ '/one': one })
+      const [direct, gated] = [await openPlace(prefixes.place), await openPlace(prefixes.gated)]
+      await during(
+        /> DELETE \S+\/contents\/..\//,
+        () => gated.remove(['monday']),
+        () => direct.make(dataDir, 'tuesday'),
+      )
+      expect((await restored(backupAt('tuesday'), '/one', key)).equals(one)).toBe(true)
+    })
+
+    test('by a removal that has begun keeps what it counts on', async () => {
+      const { dataDir, key } = await mondayOf({ '/one': one })
+      const [direct, gated] = [await openPlace(prefixes.place), await openPlace(prefixes.gated)]
+      await during(
+        /> PUT \S+\/contents\/removing\//,
+        () => gated.remove(['monday']),
+        () => direct.make(dataDir, 'tuesday'),
+      )
+      expect(await keysOf(prefixes.place)).toHaveLength(5)
+      expect((await restored(backupAt('tuesday'), '/one', key)).equals(one)).toBe(true)
+    })
+
+    test('by a removal that was killed is whole, and the next removal leaves only what it needs', async () => {
+      const { dataDir, key } = await mondayOf({ '/one': one, '/two': randomBytes(100_000) })
+      const [direct, gated] = [await openPlace(prefixes.place), await openPlace(prefixes.gated)]
+      let deleted = 0
+      gate.decide = ({ method, path }) =>
+        method === 'DELETE' && /\/contents\/..\//.test(path) && ++deleted > 1 ? 'unauthorized' : 'pass'
+      await expect(gated.remove(['monday'])).rejects.toThrow(/401/)
+      await direct.make(dataDir, 'tuesday')
+      expect((await restored(backupAt('tuesday'), '/one', key)).equals(one)).toBe(true)
+      await direct.make(dataDir, 'wednesday')
+      await direct.remove(['tuesday'])
+      // Two contents; the database, the secret, the list and the manifest of wednesday.
+      expect(await keysOf(prefixes.place)).toHaveLength(6)
+      expect((await restored(backupAt('wednesday'), '/one', key)).equals(one)).toBe(true)
+    })
+  })
+
+  test('backups of earlier versions, whose contents have no random part in their names, can be restored and shared', async () => {
+    const started = await start()
+    const { key, dataDir } = started
+    const prefix = randomUUID()
+    const one = randomBytes(100_000)
+    await started.put('/one', one)
+    const place = await openPlace(at(prefix))
+    await place.make(dataDir, 'monday')
+    const client = await S3Client.open({ url: at(prefix) }, Date.now)
+    const sha256 = createHash('sha256').update(one).digest('hex')
+    const now = (await keysOf(prefix)).find((each) => each.startsWith('contents/'))!
+    for (const [name, body] of [
+      [`contents/${sha256.slice(0, 2)}/${sha256}`, one],
+      ['monday/contents', `${sha256}\n`],
+    ] as const)
+      await client.ask({ method: 'PUT', key: name, body })
+    await client.ask({ method: 'DELETE', key: now })
+    expect(await place.make(dataDir, 'tuesday')).toMatchObject({ linked: 1 })
+    await place.remove(['monday'])
+    expect((await restored(at(prefix, 'tuesday'), '/one', key)).equals(one)).toBe(true)
   })
 
   test('a backup whose content was changed in the bucket is not restored', async () => {
