@@ -13,7 +13,7 @@ import { openPlace } from '../../../src/service/backup/places.ts'
 import { restoreBackup } from '../../../src/service/backup/restore-backup.ts'
 import { S3Client } from '../../../src/service/blobs/s3/client.ts'
 import { listObjects } from '../../../src/service/blobs/s3/lists.ts'
-import { S3Writer } from '../../../src/service/blobs/s3/writer.ts'
+import { partBytesOf, partLimits, S3Writer } from '../../../src/service/blobs/s3/writer.ts'
 import { startService } from '../../../src/service/index.ts'
 import { type Gate, startGate } from '../../support/gate.ts'
 import { answerJson, startRawServer } from '../../support/raw-server.ts'
@@ -22,6 +22,13 @@ import { type TestService, files, startTestService } from '../support.ts'
 
 const folder = process.env['DOCMOUNT_TEST_S3']
 const engines = new URL('../../../scripts/engines', import.meta.url).pathname
+
+test('the parts that S3 allows, and each within its limits, hold the largest object of S3', () => {
+  const sizes = Array.from({ length: partLimits.parts }, (_, number) => partBytesOf(number, partLimits))
+  expect(sizes.reduce((sum, bytes) => sum + bytes)).toBeGreaterThan(5 * 1024 ** 4)
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(5 * 1024 ** 2)
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(5 * 1024 ** 3)
+})
 
 describe.skipIf(folder === undefined)('with a bucket', () => {
   let url: string
@@ -289,6 +296,25 @@ describe.skipIf(folder === undefined)('with a bucket', () => {
       vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', credentials)
       vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', '')
     }
+  })
+
+  test('an upload gets larger parts the longer it is, and never more than are allowed', async () => {
+    const client = await S3Client.open({ url: at(randomUUID()) }, Date.now)
+    const MiB = 1024 * 1024
+    const limits = { firstBytes: 5 * MiB, largestBytes: 20 * MiB, parts: 10 }
+    const writer = new S3Writer(client, 'long', limits)
+    const hash = createHash('sha256')
+    for (let sent = 0; sent < 60; sent++) {
+      const piece = randomBytes(MiB)
+      hash.update(piece)
+      await writer.write(piece)
+    }
+    const { sha256, size } = await writer.finish()
+    expect([sha256, size]).toEqual([hash.digest('hex'), 60 * MiB])
+    const { bytes, headers } = await client.ask({ method: 'GET', key: 'long' })
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256)
+    // 5 + 10 + 20 + 20 + 5 MiB; S3 puts the number of parts behind the digest.
+    expect(headers.get('etag')).toMatch(/-5"$/)
   })
 
   test.each([

@@ -14,8 +14,9 @@ import { type CredentialSource, findCredentials } from './credentials.ts'
 const attempts = 5
 /** Upper bounds; each pause is a random part of them, because many nodes share one store. */
 const pauses: BackoffLimits = { firstMs: 200, longestMs: 1_600 }
-/** Time from a request to the headers of its response: includes the upload of a part of 8 MiB. */
+/** Time from a request to the headers of its response: includes the upload of up to 8 MiB. Larger bodies have more. */
 const answerMs = 60_000
+const answerBytes = 8 * 1024 * 1024
 /** How long a client may begin a download with a presigned URL, in seconds. */
 const presignedSeconds = 60
 
@@ -122,7 +123,8 @@ export class S3Client {
     const url = new URL(key === undefined ? base : `${base}${prefix}${key}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), answerMs)
+    const limitMs = answerMs * Math.max(1, (body?.length ?? 0) / answerBytes)
+    const timer = setTimeout(() => timeout.abort(), limitMs)
     try {
       const digest =
         body === undefined

@@ -7,13 +7,33 @@ import type { ReadableStream } from 'node:stream/web'
 import { lostUpload, type BlobWriter, type StagedBlob } from '../backend.ts'
 import type { S3Client } from './client.ts'
 
-/** S3 requires parts of 5 MiB or more, and allows 10,000 of them. */
-const partBytes: number = 8 * 1024 * 1024
+export interface PartLimits {
+  /** Of the first parts. */
+  readonly firstBytes: number
+  /** Of the largest part: two are in memory. */
+  readonly largestBytes: number
+  readonly parts: number
+}
+
+/** S3 requires parts of 5 MiB or more, and allows 10,000 of them, and 5 TiB together. */
+export const partLimits: PartLimits = {
+  firstBytes: 8 * 1024 * 1024,
+  largestBytes: 2 * 1024 ** 3,
+  parts: 10_000,
+}
+/** Parts get larger as often as this, since the size of an upload is not known before its end. */
+const growths = 10
 const keyBytes = 32
+
+/** Size of a part, which doubles with each tenth of the allowed parts. `number`: from 0. */
+export function partBytesOf(number: number, { firstBytes, largestBytes, parts }: PartLimits): number {
+  return Math.min(largestBytes, firstBytes * 2 ** Math.floor((number * growths) / parts))
+}
 
 export class S3Writer implements BlobWriter {
   readonly #client: S3Client
   readonly #key: string
+  readonly #limits: PartLimits
   readonly #hash = createHash('sha256')
   readonly #begunMs = performance.now()
   #size = 0
@@ -22,13 +42,20 @@ export class S3Writer implements BlobWriter {
   #partHash = createHash('sha256')
   #uploadId: string | undefined
   readonly #etags: string[] = []
+  /** Parts that were sent, or are being sent. */
+  #parts = 0
   #sending: Promise<unknown> = Promise.resolve()
   #isEnded = false
 
   /** `key` of the object; random where absent. */
-  constructor(client: S3Client, key: string = randomBytes(keyBytes).toString('hex')) {
+  constructor(
+    client: S3Client,
+    key: string = randomBytes(keyBytes).toString('hex'),
+    limits: PartLimits = partLimits,
+  ) {
     this.#client = client
     this.#key = key
+    this.#limits = limits
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -38,7 +65,7 @@ export class S3Writer implements BlobWriter {
     this.#part.push(Buffer.from(chunk))
     this.#partSize += chunk.byteLength
     this.#partHash.update(chunk)
-    if (this.#partSize >= partBytes) await this.#sendPart()
+    if (this.#partSize >= partBytesOf(this.#parts, this.#limits)) await this.#sendPart()
   }
 
   async finish(): Promise<StagedBlob> {
@@ -74,7 +101,7 @@ export class S3Writer implements BlobWriter {
   async #sendPart(): Promise<void> {
     await this.#sending
     this.#uploadId ??= await this.#begin()
-    const query = { partNumber: String(this.#etags.length + 1), uploadId: this.#uploadId }
+    const query = { partNumber: String(++this.#parts), uploadId: this.#uploadId }
     const sha256 = this.#partHash.digest('hex')
     this.#partHash = createHash('sha256')
     const sending = this.#client
