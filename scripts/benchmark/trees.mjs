@@ -37,6 +37,20 @@ export const workloads = {
   stride: reads('4 KiB every 68 KiB, from the service', 'stride'),
   backward: reads('backwards by 64 KiB, from the service', 'backward'),
   interleaved: reads('four readers in order on one handle, from the service', 'interleaved'),
+  large: {
+    title: 'a large document written, sent',
+    async run({ mountpoint, name, server, filmBytes }) {
+      const document = `${name.slice(1)}.mp4`
+      const args = [
+        'if=/dev/zero',
+        `of=${join(mountpoint, document)}`,
+        'bs=1M',
+        `count=${filmBytes / mebibyte}`,
+      ]
+      await runWell('dd', args, { limitSeconds: 300 })
+      while ((await server.holds('/')).get(document) !== filmBytes) await sleep(50)
+    },
+  },
   heads: reads(`first 64 KiB of ${scans} documents of 2 MiB, from the service`, 'heads'),
   new: small('COUNT new documents of 8 KiB: created, written, closed, sent', {
     warm: (context) => save(context, 'warm', newBytes),
