@@ -14,6 +14,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   webdav: () => import('./commands/webdav.ts'),
   unmount: () => import('./commands/unmount.ts'),
   status: () => import('./commands/status.ts'),
+  explain: () => import('./commands/explain.ts'),
   ui: () => import('./commands/ui.ts'),
   log: () => import('./commands/log.ts'),
   activity: () => import('./commands/activity.ts'),

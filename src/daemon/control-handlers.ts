@@ -25,6 +25,7 @@ export function createControlHandlers(
       const place = path === undefined ? undefined : await fileSystem.place(path)
       return { mount: live.status(), unsent: fileSystem.unsent(path ?? '/'), place }
     },
+    explain: async ({ path }) => (await session).fileSystem.explain(path),
     folder: async ({ path, watch = false }, { signal, onProgress }) => {
       const { fileSystem, finished } = await session
       if (watch) {

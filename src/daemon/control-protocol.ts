@@ -11,7 +11,15 @@ import type {
 } from '../fs/pins/pin-status.ts'
 import type { Table } from '../api/table-types.ts'
 import type { ReconcileRun } from '../tables-drive/reconcile-run.ts'
-import type { FileSystemStatus, FolderChange, FolderStatus, Link, Place, Unsent } from '../fs/status.ts'
+import type {
+  Explanation,
+  FileSystemStatus,
+  FolderChange,
+  FolderStatus,
+  Link,
+  Place,
+  Unsent,
+} from '../fs/status.ts'
 import type { Former, RestoreAnswer, RestoreRequest } from '../fs/former.ts'
 import type { Keep, Resolved } from './resolve-conflict.ts'
 import type { DoorName, WebdavAddress } from './session-door.ts'
@@ -70,6 +78,7 @@ export interface ControlCommands {
     /** `place`: state of the path, if one was given. */
     answer: { mount: MountStatus; unsent: readonly Unsent[]; place?: Place | undefined }
   }
+  explain: { input: { path: string }; progress: never; answer: Explanation }
   /** Names of a folder, or one document, from what is known here. `watch`: each change is a progress, until the drive ends. */
   folder: { input: { path: string; watch?: boolean }; progress: FolderChange; answer: FolderStatus }
   /** Answered when nothing at or under the path is unsent; after `timeoutMs` with an error whose code is ETIMEDOUT. */

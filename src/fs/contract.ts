@@ -18,6 +18,7 @@ import type { Attributes, Notifier, Operations, Watcher } from './operations.ts'
 import type {
   Attribute,
   DrainProgress,
+  Explanation,
   FileSystemStatus,
   FolderChange,
   FolderStatus,
@@ -96,6 +97,8 @@ export interface FileSystem extends Operations {
   status(): FileSystemStatus
   /** Returns the state of one path; asks the service where no listing is fresh. Never throws. */
   place(path: string): Promise<Place>
+  /** Explains what a path shows, and what its changes wait for; asks the service where no listing is fresh. Never throws. */
+  explain(path: string): Promise<Explanation>
   /** Returns the states of a folder's names, or of one document, as known here: the service is not asked. */
   folder(path: string): FolderStatus
   /** Reports the states of a folder's names, and each change of them, until the signal aborts. */

@@ -18,6 +18,7 @@ import { attributeOf, setAttribute } from './control/attributes.ts'
 import { withSharedLocks } from './locks/with-shared-locks.ts'
 import { folderStatus } from './control/folder-status.ts'
 import { linkOf } from './control/link.ts'
+import { explain } from './control/explain.ts'
 import { placeOf } from './control/place.ts'
 import { readOnly } from './wrappers/read-only.ts'
 import { statfsOf } from './calls/statfs.ts'
@@ -113,6 +114,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     listAnew: (folder) => listAnew(sb, folder),
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
+    explain: (path) => explain(sb, path),
     folder: (path) => folderStatus(sb, path),
     watchFolder: (path, how) => watchFolder(sb, path, how),
     attribute: (ino, name) => attributeOf(sb, ino, name),

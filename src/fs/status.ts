@@ -2,6 +2,9 @@
 
 import type { OddEntries } from '../api/types.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
+import type { Wait } from '../content/commit/schedule.ts'
+import type { IntentionKind } from '../content/intention.ts'
+import type { Rule } from '../ledger/view.ts'
 import type { PinStatus } from './pins/pin-status.ts'
 import type { Absence, ReachState } from '../content/reach/reach.ts'
 
@@ -65,6 +68,42 @@ export type Place =
   | { readonly state: 'refused'; readonly why: string; readonly unsent: Unsent | undefined }
   | { readonly state: 'here'; readonly why: string; readonly bytes: number }
   | { readonly state: 'unknown'; readonly why: string }
+
+/** Why a path shows what it shows, and what its changes wait for. Times in ISO 8601. */
+export interface Explanation {
+  readonly path: string
+  readonly shows: 'document' | 'folder' | 'nothing'
+  /** `gone`: its folder does not show. */
+  readonly rule: Rule | 'gone'
+  /** The last listing of its folder, if one is known. */
+  readonly listing:
+    | {
+        readonly askedAt: string
+        readonly has: Explanation['shows']
+        readonly modifiedAt?: string | undefined
+      }
+    | undefined
+  /** When the service agreed to the last change here; listings asked for before `until` may lag behind that. */
+  readonly agreed: { readonly at: string; readonly until: string } | undefined
+  /** Changes at this path, to it and from it that the service does not have yet, oldest first. */
+  readonly changes: readonly ExplainedChange[]
+}
+
+export interface ExplainedChange {
+  readonly kind: IntentionKind
+  readonly path: string
+  readonly source: string | undefined
+  readonly since: string
+  readonly attempts: number
+  readonly lastError: string | undefined
+  readonly waits: {
+    readonly for: Wait
+    /** The time that it waits for. */
+    readonly at?: string
+    /** Path of the older change that it waits for. */
+    readonly older?: string
+  }
+}
 
 /**
  * The state of a name, in ascending order. A folder has the highest state of all names below it.

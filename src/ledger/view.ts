@@ -64,10 +64,24 @@ export function shown<T>(view: View<T>): Map<string, T | Told> {
 }
 
 /** One name of it; undefined where nothing shows. */
-export function shownAt<T>({ listing, placed, synced }: View<T>, name: string): T | Told | undefined {
-  const here = placed.get(name)
-  if (here?.isAtOwnPath === false) return here.shows
-  if (listing === undefined) return here?.shows
-  const record = listing.names.get(name)
-  return isBelieved(listing.requestedAt, record, synced(name)) ? record : here?.shows
+function shownAt<T>(view: View<T>, name: string): T | Told | undefined {
+  return ruleAt(view, name) === 'listed' ? view.listing?.names.get(name) : view.placed.get(name)?.shows
+}
+
+/**
+ * - `here`: what is placed there shows, since the service has not got it as it is.
+ * - `unlisted`: no listing is known; what is placed there shows.
+ * - `open`: the path changed here, and the service has not agreed yet; what is placed there shows.
+ * - `lagging`: the service agreed, and the listing may lag behind that; what is placed there shows.
+ * - `listed`: the listing's record shows.
+ */
+export type Rule = 'here' | 'unlisted' | 'open' | 'lagging' | 'listed'
+
+/** The rule that decides what a name shows. */
+export function ruleAt<T>({ listing, placed, synced }: View<T>, name: string): Rule {
+  if (placed.get(name)?.isAtOwnPath === false) return 'here'
+  if (listing === undefined) return 'unlisted'
+  const row = synced(name)
+  if (isBelieved(listing.requestedAt, listing.names.get(name), row)) return 'listed'
+  return row?.agreedAt === undefined ? 'open' : 'lagging'
 }

@@ -32,6 +32,7 @@ const refuse = (): never => {
 }
 const handlers: ControlHandlers = {
   status: refuse,
+  explain: refuse,
   folder: refuse,
   wait: refuse,
   link: refuse,

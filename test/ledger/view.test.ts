@@ -6,11 +6,13 @@ import { expect, it } from 'vitest'
 import { fingerprintOf } from '../../src/content/fingerprint.ts'
 import {
   isBelieved,
+  ruleAt,
   shown,
   type Listed,
   type Placed,
   type SyncedPath,
   type Told,
+  type View,
 } from '../../src/ledger/view.ts'
 
 const times = [1, 2, 3, 4]
@@ -62,10 +64,13 @@ const states: readonly State[] = listings.flatMap((listing) =>
   known.flatMap((synced) => places.map((placed) => ({ listing, synced, placed }))),
 )
 
-function at({ listing, synced, placed }: State): 'here' | Told | undefined {
-  const view = { listing, placed: new Map(placed && [['n', placed]]), synced: () => synced }
-  return shown<'here'>(view).get('n')
-}
+const viewOf = ({ listing, synced, placed }: State): View<'here'> => ({
+  listing,
+  placed: new Map(placed && [['n', placed]]),
+  synced: () => synced,
+})
+
+const at = (state: State): 'here' | Told | undefined => shown(viewOf(state)).get('n')
 
 const recordIn = ({ listing }: State): Told | undefined => listing?.names.get('n')
 
@@ -79,6 +84,16 @@ it('21 listings, 45 paths and 3 places make 2,835 states, in each of which the r
       listing: listing && [listing.requestedAt, recordIn(state)],
       what,
     })
+    const rule = ruleAt(viewOf(state), 'n')
+    // The rule names what shows.
+    if (rule === 'listed') expect(what, said).toBe(recordIn(state))
+    else expect(what, said).toBe(placed?.shows)
+    expect(rule === 'open', said).toBe(
+      placed?.isAtOwnPath !== false &&
+        listing !== undefined &&
+        synced !== undefined &&
+        synced.agreedAt === undefined,
+    )
     // A change that is only here shows, whatever else there is.
     if (placed?.isAtOwnPath === false) expect(what, said).toBe('here')
     // Names show that are placed, or that the listing has, and no others.

@@ -47,6 +47,25 @@ describe.skipIf(whyNoFuse() !== undefined)('a project’s name stands for its dr
     )
   })
 
+  test('with explain, which tells what holds a change', async () => {
+    const drive = await desk.mount('drive', '--close-wait', '0')
+    const document = join(drive, 'a.txt')
+    expect((await desk.docmount('explain', document)).stdout).toMatch(
+      /^\/a\.txt shows nothing: the listing of its folder says so\n {2}listing asked for at [-\d]+ [:\d]+: nothing\n$/,
+    )
+    await desk.docmount('pause')
+    await desk.save(document, 'kept')
+    expect((await desk.docmount('explain', document)).stdout).toMatch(
+      /^\/a\.txt shows a document: the service does not have it as it is here\n[^]*\n {2}upload since [-\d]+ [:\d]+: waits while the drive is paused/,
+    )
+    await desk.docmount('resume')
+    await desk.docmount('wait', drive)
+    expect(await json('explain', document)).toMatchObject({
+      code: 0,
+      value: { path: '/a.txt', shows: 'document', rule: 'lagging', changes: [] },
+    })
+  })
+
   test('also after it was unmounted: what is not sent is named, by its folder and by its project', async () => {
     const drive = await leaveUnsent('drive')
     for (const name of [drive, project, join(drive, 'a.txt')]) {

@@ -23,7 +23,7 @@ import { OpenJobs } from './open-jobs.ts'
 import { Outcomes } from './outcomes.ts'
 import { PathOrder } from './path-order.ts'
 import type { QueueEvent } from './queue-event.ts'
-import { Schedule, type PauseReason } from './schedule.ts'
+import { Schedule, type PauseReason, type Wait } from './schedule.ts'
 
 export interface CommitQueueOptions extends AttemptOptions {
   /** Uploads and deletes under way at once. Default 8. */
@@ -117,6 +117,13 @@ export class CommitQueue {
   /** The held or refused job that this prune waits for, which does not go on automatically; undefined for other kinds. */
   stopperOf(job: Job): Job | undefined {
     return job.intention.kind === 'prune' ? this.#order.stoppedBefore(job) : undefined
+  }
+
+  /** The reason why the job waits: `at` (epoch ms) is its time, `older` the change that goes first. */
+  waitOf(job: Job): { readonly for: Wait; readonly at: number; readonly older: Intention | undefined } {
+    const { for: what, dueAt } = this.#schedule.waitOf(job)
+    const at = this.#clock.wall() + dueAt - this.#clock.steady()
+    return { for: what, at, older: what === 'older' ? this.#order.olderThan(job)?.intention : undefined }
   }
 
   /** Jobs that nothing would ever start again. There must be none after any event. */

@@ -77,15 +77,32 @@ export class PathOrder {
     const { intention } = job
     const paths = pathsOf(intention)
     if (paths.some((path) => this.#isClosed(path))) return false
-    if (!paths.every((path) => this.at(path)[0] === job)) return false
-    if (paths.some((path) => this.olderAbove(job, path) !== undefined)) return false
-    if (this.olderPrune(job) !== undefined) return false
-    if (intention.kind !== 'prune') return true
-    for (const other of this.#jobs.values()) {
-      if (other === job) return true
-      if (concerns(other.intention, intention.path)) return false
+    return paths.every((path) => this.at(path)[0] === job) && this.#olderAround(job) === undefined
+  }
+
+  /** An older job that this one waits for. */
+  olderThan(job: Job): Job | undefined {
+    for (const path of pathsOf(job.intention)) {
+      const [first] = this.at(path)
+      if (first !== undefined && first !== job) return first
     }
-    return true
+    return this.#olderAround(job)
+  }
+
+  /** An older job at another path that this one waits for. */
+  #olderAround(job: Job): Job | undefined {
+    const { intention } = job
+    for (const path of pathsOf(intention)) {
+      const above = this.olderAbove(job, path)
+      if (above !== undefined) return above
+    }
+    const prune = this.olderPrune(job)
+    if (prune !== undefined || intention.kind !== 'prune') return prune
+    for (const other of this.#jobs.values()) {
+      if (other === job) return undefined
+      if (concerns(other.intention, intention.path)) return other
+    }
+    return undefined
   }
 
   /** Keeps jobs at this path and below it from being first, until the returned function is called. */

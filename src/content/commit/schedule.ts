@@ -7,10 +7,13 @@ import type { Clock, Timer } from '../../world/clock.ts'
 import { Alarm } from './alarm.ts'
 import type { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
-import { Turns } from './turns.ts'
+import { Turns, type Hold } from './turns.ts'
 
 /** Reason for a pause of the queue: the service is away, or a person asked for it (`docmount pause`). */
 export type PauseReason = 'away' | 'asked'
+
+/** `nothing`: it is under way. */
+export type Wait = Hold | 'time' | 'slot' | 'nothing'
 
 export interface ScheduleOptions {
   readonly order: PathOrder
@@ -138,6 +141,13 @@ export class Schedule {
       if (job.intention.attempts > 0) job.runNow()
     }
     this.check()
+  }
+
+  /** The reason why the job waits; `time`: until `dueAt` (ms, steady clock); `slot`: as many are under way as may be. */
+  waitOf(job: Job): { readonly for: Wait; readonly dueAt: number } {
+    const hold = job.isRunning ? 'nothing' : this.#turns.holdOf(job)
+    const dueAt = this.#turns.dueAt(job)
+    return { for: hold ?? (dueAt > this.#clock.steady() ? 'time' : 'slot'), dueAt }
   }
 
   /** Jobs that nothing would ever start again. There must be none after any event, so that a queue left alone becomes empty. */

@@ -11,6 +11,14 @@ const quietMs = 100
 /** Longest time that further submits can delay a job beyond its own delay (ms). */
 const longestQuietMs = 1_000
 
+/**
+ * - `pause`: the queue is paused.
+ * - `writing`: its content is being written; the next submit takes over.
+ * - `refused`: the service refused it, and a person decides.
+ * - `older`: an older change concerns its paths.
+ */
+export type Hold = 'pause' | 'writing' | 'refused' | 'older'
+
 export class Turns {
   /** True while the queue is paused: no job may run. */
   isPaused = false
@@ -40,8 +48,15 @@ export class Turns {
 
   /** True where the job waits for nothing but its time. */
   mayGo(job: Job): boolean {
-    const isWanted = !job.intention.isRefused || this.#isInTheWay(job)
-    return !this.isPaused && !job.isHeld && isWanted && this.#order.isFirst(job)
+    return this.holdOf(job) === undefined
+  }
+
+  /** The reason why the job waits, other than its time. */
+  holdOf(job: Job): Hold | undefined {
+    if (this.isPaused) return 'pause'
+    if (job.isHeld) return 'writing'
+    if (job.intention.isRefused && !this.#isInTheWay(job)) return 'refused'
+    return this.#order.isFirst(job) ? undefined : 'older'
   }
 
   /** Refused jobs that block this one, and so may run to give way. */
