@@ -79,7 +79,7 @@ export function leftForOtherUrl({ drive, left, stateDir }: LeftFolder, baseUrl: 
 /** Returns advice on how to send or save the leftovers. */
 export function resumeAdvice({ drive }: LeftFolder): string {
   return drive === undefined
-    ? 'to send it, mount the project where it was mounted before; to copy it out, run: docmount recover --all FOLDER'
+    ? 'to send it, mount the project where it was mounted before (with the same --state-dir); to copy it out, run: docmount recover --all FOLDER'
     : `to send it, run: ${resumeCommand(drive)}`
 }
 

@@ -73,7 +73,7 @@ async function allStateFolders(): Promise<readonly StateFolder[]> {
 }
 
 async function copyDrive(
-  { stateDir, drive }: StateFolder,
+  { stateDir, drive, problem }: StateFolder,
   destination: string,
   {
     isServed,
@@ -83,6 +83,10 @@ async function copyDrive(
   }: { isServed: boolean; progress: Progress; totals: Totals; onCopied: (file: string) => void },
 ): Promise<void> {
   const name = basename(stateDir)
+  if (problem !== undefined) {
+    progress.printLine(`docmount: ${problem}`)
+    process.exitCode = exitCodes.failure
+  }
   const items = await itemsOf(stateDir, isServed, totals)
   progress.expect(items.reduce((sum, { bytes }) => sum + bytes, 0))
   for (const item of items) {

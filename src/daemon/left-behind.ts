@@ -2,11 +2,10 @@
 // Read only.
 
 import { systemDisk } from '../world/disk.ts'
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { JournalContent } from '../content/spool/journal-reading.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
-import { namesIn } from '../content/spool/names-in.ts'
 import { filesSetAside } from '../content/spool/set-aside.ts'
 import type { LocalFile, Unsent } from '../fs/status.ts'
 import { isOwnName } from '../fs/tree/scratch.ts'
@@ -23,7 +22,7 @@ export interface LeftBehind {
   readonly lost: readonly LostContent[]
   /** Paths of damaged files that were set aside. */
   readonly damaged: readonly string[]
-  /** Reason why the journal cannot be read. */
+  /** Reason why the folder, its `drive.json` or the journal cannot be read. */
   readonly problem: string | undefined
 }
 
@@ -36,7 +35,14 @@ const nothing: LeftBehind = { unsent: [], localOnly: [], lost: [], damaged: [], 
 
 /** Resolves with the content that the folder still holds. Never throws: see `problem`. */
 export async function readLeftBehind(stateDir: string): Promise<LeftBehind> {
-  const names = namesIn(stateDir, systemDisk)
+  let names: readonly string[]
+  try {
+    names = readdirSync(stateDir)
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR'
+    return isMissing ? nothing : { ...nothing, problem: `${stateDir} cannot be read (${code})` }
+  }
   if (!['journal.db', 'lost+found', 'spool'].some((name) => names.includes(name))) return nothing
   const damaged = filesSetAside(stateDir, systemDisk)
   const { LostAndFound, strayIn, readJournal } = await stateReaders()
@@ -86,14 +92,16 @@ export function isEmpty({ unsent, localOnly, lost, damaged, problem }: LeftBehin
   return problem === undefined && [unsent, localOnly, lost, damaged].every(({ length }) => length === 0)
 }
 
-/** Resolves with the state folders of this user that have such content and no daemon. */
+/** Resolves with the state folders of this user that have such content, or a problem, and no daemon. */
 export async function findLeftFolders(): Promise<readonly LeftFolder[]> {
   const served = await servedStateFolders()
   const found: LeftFolder[] = []
   for (const folder of await findStateFolders()) {
     if (served.has(folder.stateDir)) continue
     const left = await readLeftBehind(folder.stateDir)
-    if (!isEmpty(left)) found.push({ ...folder, left })
+    const problems = [folder.problem, left.problem].filter((problem) => problem !== undefined)
+    const problem = problems.length === 0 ? undefined : problems.join('; ')
+    if (!isEmpty({ ...left, problem })) found.push({ ...folder, left: { ...left, problem } })
   }
   return found
 }

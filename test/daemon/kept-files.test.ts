@@ -2,8 +2,9 @@
 
 import { chmodSync, chownSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { checkOwner, driveFileName } from '../../src/daemon/drive-file.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { checkOwner, driveFileName, findStateFolders } from '../../src/daemon/drive-file.ts'
+import { readLeftBehind } from '../../src/daemon/left-behind.ts'
 import type { MountPlan } from '../../src/daemon/mount-plan.ts'
 import { passwordIn } from '../../src/daemon/webdav-door.ts'
 import { isRoot } from '../support/ordinary-user.ts'
@@ -13,7 +14,10 @@ let temporary: TemporaryFolder
 beforeEach(async () => {
   temporary = await makeTemporaryFolder()
 })
-afterEach(() => temporary.remove())
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await temporary.remove()
+})
 
 /** Root may read everything. */
 const nobody = 65_534
@@ -40,7 +44,8 @@ test('the password of WebDAV is not replaced by another one', async () => {
 test('a state folder is not used while it is not known whose it is', async () => {
   const { path: stateDir } = temporary
   const file = join(stateDir, driveFileName)
-  const check = (project: string): Promise<void> => checkOwner({ project, stateDir } as MountPlan)
+  const check = (project: string): Promise<void> =>
+    checkOwner({ id: 'acme-1', project, stateDir, mountpoint: '/m' } as MountPlan)
   await check('acme')
   mkdirSync(file)
   await expect(check('acme')).rejects.toMatchObject({ code: 'EISDIR' })
@@ -55,4 +60,31 @@ test('a state folder is not used while it is not known whose it is', async () =>
   writeFileSync(file, JSON.stringify(drive))
   await check('other')
   await expect(check('acme')).rejects.toThrow("is the project other's")
+  writeFileSync(file, JSON.stringify(drive).slice(0, 20))
+  await expect(check('other')).rejects.toThrow(`${file} is damaged`)
+})
+
+test.runIf(isRoot)('a state folder that cannot be read is not taken for an empty one', async () => {
+  const state = join(temporary.path, 'state')
+  mkdirSync(state)
+  chmodSync(temporary.path, 0o755)
+  chmodSync(state, 0o000)
+  await asOrdinaryUser(async () =>
+    expect((await readLeftBehind(state)).problem).toBe(`${state} cannot be read (EACCES)`),
+  )
+  expect((await readLeftBehind(join(state, 'none'))).problem).toBeUndefined()
+})
+
+test.runIf(isRoot)('state folders that cannot be found are not taken for none', async () => {
+  vi.stubEnv('XDG_STATE_HOME', temporary.path)
+  expect(await findStateFolders()).toEqual([])
+  const parent = join(temporary.path, 'docmount')
+  mkdirSync(parent)
+  chmodSync(temporary.path, 0o755)
+  chmodSync(parent, 0o000)
+  await asOrdinaryUser(async () =>
+    expect(await findStateFolders()).toMatchObject([
+      { stateDir: parent, problem: expect.stringContaining('EACCES') },
+    ]),
+  )
 })

@@ -1,7 +1,7 @@
 // Unsent changes are never out of sight: they are named when their drive is gone, with the command that sends them,
 // and can be copied out without any drive.
 
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startService } from '../../src/service/start-service.ts'
@@ -61,6 +61,57 @@ describe.skipIf(whyNoFuse() !== undefined)('what a drive left unsent', () => {
     expect((await desk.testService.other.bytes('/a.txt')).toString()).toBe('kept')
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
     expect(await shown()).toEqual([])
+  })
+
+  test('is named where its drive.json is damaged, and sent by the next mount', async () => {
+    const drive = await leaveUnsent('drive')
+    const [folder] = (await stateFolders()).filter((name) => name.startsWith(project))
+    const file = join(desk.home, '.local/state/docmount', folder!, 'drive.json')
+    await writeFile(file, '{"project":"ac')
+    const { stdout, code } = await desk.docmount('status')
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      `${file} is damaged: it does not say whose these changes are, 1 change is not sent`,
+    )
+    expect(stdout).toContain('/a.txt')
+    await desk.testService.start()
+    expect(await desk.mount('drive')).toBe(drive)
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await desk.testService.other.bytes('/a.txt')).toString()).toBe('kept')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ project, mountpoint: drive })
+  })
+
+  test('with --state-dir is not sent to another project where both files that name its own are damaged', async () => {
+    const stateDir = join(desk.home, 'elsewhere')
+    const drive = await leaveUnsent('drive', '--state-dir', stateDir)
+    const [name] = (await stateFolders()).filter((each) => each.endsWith('.drive.json'))
+    const [own, pointer] = [join(stateDir, 'drive.json'), join(desk.home, '.local/state/docmount', name!)]
+    const whole = await readFile(own)
+    await writeFile(own, 'null')
+    // The pointer still tells.
+    expect((await shown())[0]).toMatchObject({ mountpoint: drive, unsent: [{ path: '/a.txt' }] })
+    await writeFile(pointer, whole.subarray(0, 20))
+    const { stdout } = await desk.docmount('status')
+    expect(stdout).toContain(
+      `${pointer} is damaged: it does not say where its drive keeps changes (--state-dir)`,
+    )
+    expect(await desk.docmount('recover', '--all', join(desk.home, 'copies'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${pointer} is damaged`),
+    })
+    await desk.testService.start()
+    const refused = await desk.docmount('mount', project, drive, '--state-dir', stateDir)
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `${own} is damaged, and does not say whose unsent changes are beside it: if they are ${project}'s, remove that file and mount again`,
+      ),
+    })
+    await rm(own)
+    await desk.mount('drive', '--state-dir', stateDir)
+    expect((await desk.docmount('wait', drive, '--timeout', '20s')).code).toBe(0)
+    expect((await desk.testService.other.bytes('/a.txt')).toString()).toBe('kept')
+    expect(await readFile(pointer, 'utf8')).toBe(await readFile(own, 'utf8'))
   })
 
   test('is sent by unmount where it would have become a document, and its program’s own stays', async () => {
