@@ -3,6 +3,7 @@
 import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { ignoreMissing } from '../content/disk/enoent-tolerant.ts'
 import { resolveMountpoint } from '../fuse/mountpoint.ts'
 import { runTool } from '../run-tool.ts'
 import { CommandError } from './command-error.ts'
@@ -79,8 +80,10 @@ async function replaceUnit(
     if (start) await systemctl('restart', name)
     return file
   } catch (error) {
-    const reason = await startErrorOf(name, error)
-    await restoreUnit(name, file, { formerText, wasRunning })
+    const reason = await startErrorOf(name, error).catch(() => error)
+    await restoreUnit(name, file, { formerText, wasRunning }).catch((failure: unknown) =>
+      console.error(`docmount: ${name} is not as it was before: ${(failure as Error).message}`),
+    )
     throw reason
   }
 }
@@ -115,15 +118,16 @@ async function startErrorOf(name: string, error: unknown): Promise<unknown> {
   })
 }
 
-/** Puts the former unit back, and starts it if it ran; without a former one, removes the file. */
+/** Puts the former unit's file back, and starts it if it ran; without a former one, removes the file. */
 async function restoreUnit(
   name: string,
   file: string,
   { formerText, wasRunning }: { readonly formerText: string | undefined; readonly wasRunning: boolean },
 ): Promise<void> {
-  await systemctl('stop', name)
+  // First, since systemd may refuse the rest.
   if (formerText === undefined) await rm(file, { force: true })
   else await writeFile(file, formerText)
+  await systemctl('stop', name)
   await systemctl('daemon-reload')
   await systemctl('reset-failed', name).catch(() => {})
   if (formerText !== undefined && wasRunning) await systemctl('start', name)
@@ -221,12 +225,13 @@ function find(units: readonly UserUnit[], name: string): UserUnit | undefined {
 
 const unitFolder = (): string => join(xdgBase('config'), 'systemd', 'user')
 
+/** The text of a file; undefined where there is none. Throws the system's other errors. */
 async function textOf(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch(() => undefined)
+  return readFile(file, 'utf8').catch(ignoreMissing)
 }
 
 async function unitFiles(): Promise<readonly string[]> {
-  const names = await readdir(unitFolder()).catch(() => [])
+  const names = (await readdir(unitFolder()).catch(ignoreMissing)) ?? []
   return names.filter((name) => name.startsWith('docmount-') && name.endsWith('.service')).toSorted()
 }
 

@@ -154,6 +154,21 @@ docmount service remove acme`)
     expect(said).toMatch(/^docmount-acme\.service: failed \(.*not sent/m)
   })
 
+  it('that cannot start says why, also where systemd then refuses to stop it, and the former unit is there again', async () => {
+    const said = await withManager(`
+docmount service install acme >/dev/null
+until_mounted
+mkdir -p "$HOME/bin"
+printf '%s\n' '#!/bin/sh' 'case "$*" in *stop*) echo "not now" >&2; exit 1 ;; esac' "exec $(command -v systemctl) \\"\\$@\\"" >"$HOME/bin/systemctl"
+chmod +x "$HOME/bin/systemctl"
+touch "$HOME/file"
+PATH="$HOME/bin:$PATH" docmount service install acme -- --cache-dir "$HOME/file/cache" 2>&1 || echo "code $?"
+grep -c cache-dir "$HOME/.config/systemd/user/docmount-acme.service" || true
+docmount service remove acme`)
+    expect(said).toMatch(/docmount-acme\.service is not as it was before: .*stop.*not now/)
+    expect(said).toMatch(/^docmount: .*file\/cache.*\ncode 1\n0\n/m)
+  })
+
   it('that cannot start leaves no unit, and says why', async () => {
     const said = await withManager(`
 try() { docmount service install "$@" 2>&1 || echo "code $?"; ls "$HOME/.config/systemd/user" 2>/dev/null | grep ^docmount- || true; }
