@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inDrive, startDesk, type Desk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled, run } from '../support/run.ts'
+import { startWebdavDrive } from '../support/webdav-drive.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
 /** Debian's python3 has the package of LibreOffice, others need not. */
@@ -59,28 +60,89 @@ const inService = async (): Promise<string[]> => [
   ...((await desk.testService.other.documents('/')) ?? new Map()).keys(),
 ]
 
-async function twoDrives(): Promise<[string, string]> {
+async function twoDrives(driver = 'kernel'): Promise<[string, string]> {
   await desk.testService.other.put('/a.csv', 'a,b')
-  return [await desk.mount('one', '--share-locks'), await desk.mount('two', '--share-locks')]
+  return [
+    await desk.mount('one', '--share-locks'),
+    await desk.mount('two', '--share-locks', '--driver', driver),
+  ]
 }
 
 describe.skipIf(whyNoFuse() !== undefined)('a lock on two mounted drives', () => {
-  test('is another drive’s until its program removes it', async () => {
-    const [one, two] = await twoDrives()
-    const [here, there] = [join(one, '.~lock.a.csv#'), join(two, '.~lock.a.csv#')]
-    expect((await inDrive('cat', there)).stderr).toContain('No such file')
+  test.each(['kernel', 'fuse-native'])(
+    'is another drive’s until its program removes it: %s',
+    async (driver) => {
+      const [one, two] = await twoDrives(driver)
+      const [here, there] = [join(one, '.~lock.a.csv#'), join(two, '.~lock.a.csv#')]
+      expect((await inDrive('cat', there)).stderr).toContain('No such file')
+      await holding(here, 'me,me,desk;')
+      expect((await inDrive('bash', '-c', 'set -C; echo you > "$1"', 'bash', there)).stderr).toContain(
+        'cannot overwrite',
+      )
+      expect((await inDrive('cat', there)).stdout).toBe('me,me,desk;')
+      expect((await inDrive('ls', '-A', two)).stdout).toBe('.~lock.a.csv#\na.csv\n')
+      expect((await desk.docmount('activity', two)).stdout).not.toContain('lock')
+      expect((await desk.docmount('status', one)).stdout).not.toMatch(/unsent|to send/)
+      await inDrive('rm', here)
+      expect((await inDrive('cat', there)).stderr).toContain('No such file')
+      expect((await inDrive('ls', '-A', two)).stdout).toBe('a.csv\n')
+      expect(await inService()).toEqual(['a.csv'])
+    },
+  )
+
+  test('through fuse-native is another drive’s, too, and goes with it', async () => {
+    const [one, two] = await twoDrives('fuse-native')
+    const [here, there] = [join(two, '.~lock.a.csv#'), join(one, '.~lock.a.csv#')]
     await holding(here, 'me,me,desk;')
-    expect((await inDrive('bash', '-c', 'set -C; echo you > "$1"', 'bash', there)).stderr).toContain(
-      'cannot overwrite',
-    )
     expect((await inDrive('cat', there)).stdout).toBe('me,me,desk;')
-    expect((await inDrive('ls', '-A', two)).stdout).toBe('.~lock.a.csv#\na.csv\n')
-    expect((await desk.docmount('activity', two)).stdout).not.toContain('lock')
-    expect((await desk.docmount('status', one)).stdout).not.toMatch(/unsent|to send/)
     await inDrive('rm', here)
-    expect((await inDrive('cat', there)).stderr).toContain('No such file')
-    expect((await inDrive('ls', '-A', two)).stdout).toBe('a.csv\n')
     expect(await inService()).toEqual(['a.csv'])
+    await holding(here, 'again')
+    expect(await inService()).toHaveLength(3)
+    expect((await desk.docmount('unmount', two)).code).toBe(0)
+    expect(await inService()).toEqual(['a.csv'])
+  })
+
+  test('through WebDAV is the mounted drive’s, too, and the other way round', async () => {
+    await desk.testService.other.put('/a.csv', 'a,b')
+    const one = await desk.mount('one', '--share-locks')
+    const { baseUrl, apiKey } = desk.testService
+    const folder = join(desk.home, 'webdav')
+    const two = await startWebdavDrive({ folder, baseUrl, apiKey, args: ['--share-locks'] })
+    try {
+      const [mounted, name] = [join(one, '.~lock.a.csv#'), '/.~lock.a.csv%23']
+      const status = async (method: string, body?: string, isNew = false): Promise<number> => {
+        const headers = isNew ? { 'if-none-match': '*' } : {}
+        return (await two.ask(method, name, { headers, ...(body === undefined ? {} : { body }) })).status
+      }
+      expect(await status('GET')).toBe(404)
+      await holding(mounted, 'me,me,desk;')
+      expect((await two.ask('GET', name)).text).toBe('me,me,desk;')
+      expect((await two.ask('PROPFIND', '/', { headers: { depth: '1' } })).text).toContain(name)
+      expect(await status('PUT', 'you', true)).toBe(412)
+      await inDrive('rm', mounted)
+      expect(await status('GET')).toBe(404)
+      expect((await two.ask('PROPFIND', '/', { headers: { depth: '1' } })).text).not.toContain(name)
+
+      expect(await status('PUT', 'you,you,client;', true)).toBe(201)
+      expect(await inService()).toHaveLength(3)
+      expect((await inDrive('cat', mounted)).stdout).toBe('you,you,client;')
+      expect((await inDrive('ls', '-A', one)).stdout).toBe('.~lock.a.csv#\na.csv\n')
+      expect((await inDrive('bash', '-c', 'set -C; echo me > "$1"', 'bash', mounted)).stderr).toContain(
+        'cannot overwrite',
+      )
+      expect(await status('DELETE')).toBe(204)
+      expect(await inService()).toEqual(['a.csv'])
+      await holding(mounted, 'me')
+
+      await inDrive('rm', mounted)
+      expect(await status('PUT', 'you', true)).toBe(201)
+      await two.docmount(['unmount', two.url])
+      expect(await two.ended).toBe(0)
+      expect(await inService()).toEqual(['a.csv'])
+    } finally {
+      await two.remove()
+    }
   })
 
   test('is gone when its drive is unmounted, and after a kill when it is mounted again', async () => {
