@@ -7,24 +7,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, startDesk } from '../support/desk.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled, run } from '../support/run.ts'
+import { type Screen, screenPrograms, startScreen } from '../support/screen.ts'
 import { waitUntil } from '../support/wait-until.ts'
 
-const programs = ['dbus-run-session', 'Xvfb', 'dunst', 'notify-send']
+const programs = [...screenPrograms, 'dunst', 'notify-send']
 const whyNot = whyNoFuse() ?? programs.find((program) => !isInstalled(program))
-
-/** Says the bus's address, then what is shown; ends with its stdin. */
-const desktop = `
-exec 3<&0
-Xvfb -displayfd 1 -screen 0 800x600x24 2>/dev/null >"$1/display" & screen=$!
-for turn in $(seq 200); do [ -s "$1/display" ] && break; sleep 0.05; done
-DISPLAY=:$(cat "$1/display") dunst -conf /dev/null -print 2>/dev/null & shower=$!
-echo "bus $DBUS_SESSION_BUS_ADDRESS"
-cat <&3 >/dev/null
-kill "$shower" "$screen"; wait`
 
 describe.runIf(whyNot === undefined)('a desktop', () => {
   let desk: Desk
-  let screen: ChildProcess
+  let screen: Screen
+  let dunst: ChildProcess
   let shown = ''
   let mounts: string[]
 
@@ -32,12 +24,13 @@ describe.runIf(whyNot === undefined)('a desktop', () => {
     desk = await startDesk()
     shown = ''
     mounts = []
-    screen = spawn('dbus-run-session', ['--', 'sh', '-c', desktop, 'sh', desk.home], {
-      stdio: ['pipe', 'pipe', 'ignore'],
+    screen = await startScreen(desk.env)
+    dunst = spawn('dunst', ['-conf', '/dev/null', '-print'], {
+      env: screen.env,
+      stdio: ['ignore', 'pipe', 'ignore'],
     })
-    screen.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString()))
-    const bus = await waitUntil('the bus', () => /^bus (\S+)$/m.exec(shown)?.[1])
-    desk.env = { ...desk.env, DBUS_SESSION_BUS_ADDRESS: bus }
+    dunst.stdout?.on('data', (chunk: Buffer) => (shown += chunk.toString()))
+    desk.env = { ...desk.env, DBUS_SESSION_BUS_ADDRESS: screen.env['DBUS_SESSION_BUS_ADDRESS'] }
     // The daemon is there once it shows the first one.
     await waitUntil('the notification daemon', async () => {
       await run('notify-send', ['ready'], { env: desk.env, mayFail: true })
@@ -46,11 +39,12 @@ describe.runIf(whyNot === undefined)('a desktop', () => {
     shown = ''
   })
   afterEach(async () => {
-    const ended = new Promise((end) => screen.once('exit', end))
-    screen.stdin?.end()
+    const ended = new Promise((end) => dunst.once('exit', end))
+    dunst.kill()
+    await ended
     await desk.close()
     for (const mountpoint of mounts) await run('umount', ['-l', mountpoint], { mayFail: true })
-    await ended
+    await screen.close()
   })
 
   /** Bodies of the notifications shown, in order. */
