@@ -172,7 +172,7 @@ export class SimulatedDrive {
 
   #newDir(): string {
     const dir = join(this.#root, `life-${++this.#dirs}`)
-    mkdirSync(join(dir, 'state'), { recursive: true })
+    mkdirSync(join(dir, 'state'), { recursive: true, mode: 0o700 })
     return dir
   }
 }
