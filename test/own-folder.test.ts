@@ -101,7 +101,7 @@ describe('a drive', () => {
     await mkdir(foreign, { mode: 0o755 })
     await writeFile(join(foreign, 'theirs'), 'x')
     const state = join(temporary.path, 'state')
-    await mkdir(state)
+    await mkdir(state, { mode: 0o700 })
     await symlink(foreign, join(state, 'spool'))
     expect(() => new Journal(state, realWorld())).toThrow('spool is a link')
     expect([await readdir(foreign), (await stat(foreign)).mode & 0o777]).toEqual([['theirs'], 0o755])

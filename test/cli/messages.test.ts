@@ -269,7 +269,7 @@ test('an empty document is taken as one', async () => {
 
 test('what cannot be copied out is named, and not called sent', async () => {
   const stateDir = join(home.path, '.local/state/docmount', `${project}-0123456789`)
-  await mkdir(stateDir, { recursive: true })
+  await mkdir(stateDir, { recursive: true, mode: 0o700 })
   await writeFile(join(stateDir, 'journal.db'), 'no journal')
   const { code, stderr } = await docmount(['recover', '--all', join(home.path, 'rescued')])
   expect(stderr).toContain(stateDir)

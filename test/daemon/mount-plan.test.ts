@@ -85,7 +85,7 @@ describe('ensureFolders', () => {
     const home = join(temporary.path, 'earlier')
     const cacheDir = join(home, 'given')
     for (const path of ['pinned/0123', 'blocks-2/ab', 'theirs'])
-      await mkdir(join(cacheDir, path), { recursive: true })
+      await mkdir(join(cacheDir, path), { recursive: true, mode: 0o700 })
     const plan = planMount({ ...wanted, cacheDir }, { HOME: home, XDG_RUNTIME_DIR: join(home, 'run') })
     await ensureFolders(plan)
     expect(await readdir(plan.cacheDir, { recursive: true })).toEqual(['pinned', 'pinned/0123'])

@@ -175,7 +175,7 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
     const drive = await desk.mount('drive')
     const { stateDir } = await statusOf(drive)
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
-    await mkdir(stateDir, { recursive: true })
+    await mkdir(stateDir, { recursive: true, mode: 0o700 })
     await writeFile(join(stateDir, 'journal.db'), 'no database')
     await desk.mount('drive')
     await desk.save(join(drive, 'letter.docx'), 'x')

@@ -36,7 +36,7 @@ export async function startSamba(
   shares: Readonly<Record<string, readonly string[]>>,
 ): Promise<Samba> {
   const state = join(folder, 'samba')
-  await mkdir(state, { recursive: true })
+  await mkdir(state, { recursive: true, mode: 0o700 })
   const port = await freePort()
   const directories = [
     'private dir',

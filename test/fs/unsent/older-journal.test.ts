@@ -73,7 +73,7 @@ afterEach(async () => {
 })
 
 function leaveUnsent(schema: string, rows: string): void {
-  mkdirSync(join(stateDir, 'spool'), { recursive: true })
+  mkdirSync(join(stateDir, 'spool'), { recursive: true, mode: 0o700 })
   const db = new Database(join(stateDir, 'journal.db'))
   db.exec('pragma journal_mode = wal')
   db.exec(schema)
