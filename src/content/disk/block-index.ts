@@ -149,7 +149,10 @@ export class BlockIndex {
     if (bytes !== undefined) this.#list(to, bytes)
   }
 
-  /** Reads the folder, so that files added or removed by other runs and processes are counted correctly. */
+  /**
+   * Reads the folder, so that files added or removed by other runs and processes are counted correctly. Throws the system's
+   * errors, and forgets nothing then.
+   */
   async scan(): Promise<void> {
     const found = await this.#listFolder()
     found.sort((a, b) => a.usedAtMs - b.usedAtMs)
@@ -160,10 +163,13 @@ export class BlockIndex {
     await this.#removeEvicted()
   }
 
-  /** Forgets files that others have removed; reads only names. Returns the names of those files. */
+  /**
+   * Forgets files that others have removed; reads only names. Returns the names of those files. Throws the system's errors, and
+   * forgets nothing then.
+   */
   async forgetMissing(): Promise<readonly string[]> {
     const present = new Set<string>()
-    this.#shards = new Set(await this.#shardsOnDisk().catch(() => []))
+    this.#shards = new Set((await this.#shardsOnDisk().catch(ignoreMissing)) ?? [])
     for (const shard of this.#shards) for (const name of await this.#namesIn(shard)) present.add(name)
     const missing = this.names().filter((name) => !present.has(name))
     for (const name of missing) this.forget(name)
@@ -174,8 +180,9 @@ export class BlockIndex {
     return (await this.#options.disk.readdir(this.#dir)).filter((shard) => /^[0-9a-f]{2}$/.test(shard))
   }
 
-  #namesIn(shard: string): Promise<string[]> {
-    return this.#options.disk.readdir(join(this.#dir, shard)).catch(() => [])
+  /** Another process may remove a subfolder, or a file, at any time; any other error says nothing about what is there. */
+  async #namesIn(shard: string): Promise<string[]> {
+    return (await this.#options.disk.readdir(join(this.#dir, shard)).catch(ignoreMissing)) ?? []
   }
 
   async #listFolder(): Promise<{ name: string; bytes: number; usedAtMs: number }[]> {
@@ -187,8 +194,7 @@ export class BlockIndex {
       for (let shard = shards.pop(); shard !== undefined; shard = shards.pop()) {
         for (const name of await this.#namesIn(shard)) {
           if (pathKeyInName(name) === undefined) continue
-          // Another process may remove the file at any time.
-          const stats = await disk.stat(join(this.#dir, shard, name)).catch(() => undefined)
+          const stats = await disk.stat(join(this.#dir, shard, name)).catch(ignoreMissing)
           if (stats !== undefined) found.push({ name, bytes: stats.blocks * 512, usedAtMs: stats.mtimeMs })
         }
       }

@@ -53,9 +53,9 @@ export class OpenSegments {
         )
         segment.touch(new Date(this.#clock.wall())).catch(() => {})
         return segment
-      } catch {
-        // Missing or not readable: the segment counts as absent either way.
-        this.#index.forget(name)
+      } catch (error) {
+        // A segment that cannot be opened counts as absent, but takes room on the disk all the same.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#index.forget(name)
         return undefined
       }
     })
