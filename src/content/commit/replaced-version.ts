@@ -63,8 +63,7 @@ export class ReplacedVersion {
     const version = versionOf(path, base)
     const content = spool.createTemporary()
     try {
-      if (!(await content.use((fd) => reader.copyBackup(version, fd)))) return
-      content.remeasure()
+      if (!(await content.fill((fd) => reader.copyBackup(version, fd)))) return
       await content.learnDigest()
       // So that it is not taken for another client's version if the answer is lost, or after a power cut.
       if (content.digest !== undefined) intention.sentDigests = withDigest(sentDigests, content.digest)

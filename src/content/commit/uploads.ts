@@ -198,8 +198,7 @@ export class Uploads {
     const through = this.#options.spool.createTemporary()
     this.#options.reader.looked(source, original)
     try {
-      await through.use((fd) => this.#options.reader.copyTo(version, fd, { signal }))
-      through.remeasure()
+      await through.fill((fd) => this.#options.reader.copyTo(version, fd, { signal }))
       await through.learnDigest()
       return await this.#uploadSpool(intention, through, { ...uploading, isTogether: false })
     } finally {

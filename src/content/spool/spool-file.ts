@@ -41,6 +41,8 @@ export class SpoolFile {
   /** The epoch whose content was last synced. */
   #syncedEpoch = -1
   readonly #contentSync = new BelievedSync()
+  /** How often the file was written again, as a new one. */
+  #copies = 0
   #size = 0
   #epoch = 0
   /** Changes that `epoch` counts already, but that are not in the file yet. */
@@ -61,7 +63,11 @@ export class SpoolFile {
       disk,
       opened: (bytes) => (this.#size = bytes),
       willBeWritten: () => taken.willBeWritten(this),
-      bringBack: () => taken.bringBack(this),
+      bringBack: () => {
+        const isBack = taken.bringBack(this)
+        if (isBack) this.#isNewFile()
+        return isBack
+      },
     })
   }
 
@@ -105,13 +111,17 @@ export class SpoolFile {
 
   /** Writes the file again if it was removed from its path. Throws the disk's error, EIO where its content is lost. */
   putBack(): void {
-    if (!this.#file.putBack(this.#size)) return
+    if (this.#file.putBack(this.#size)) this.#isNewFile()
+  }
+
+  #isNewFile(): void {
+    this.#copies++
     this.#isEntrySynced = false
     this.#syncedEpoch = -1
   }
 
   /** Keeps the descriptor open while work on it is in the thread pool: its number may soon be another file's. */
-  use<T>(work: (fd: number) => Promise<T>): Promise<T> {
+  #use<T>(work: (fd: number) => Promise<T>): Promise<T> {
     return this.#file.use(work)
   }
 
@@ -125,7 +135,7 @@ export class SpoolFile {
     const buffer = Buffer.allocUnsafe(wanted)
     if (wanted <= syncCallBytes)
       return buffer.subarray(0, this.#disk.readSync(this.fd, buffer, 0, wanted, offset))
-    return this.use(async (fd) => {
+    return this.#use(async (fd) => {
       const { bytesRead } = await this.#disk.read(fd, buffer, 0, wanted, offset)
       return buffer.subarray(0, bytesRead)
     })
@@ -181,11 +191,20 @@ export class SpoolFile {
   }
 
   #change<T>(work: (fd: number) => Promise<T>): Promise<T> {
-    const change = this.use(work)
+    const change = this.#inPlace(work)
     this.#changes.add(change)
     const forget = (): boolean => this.#changes.delete(change)
     change.then(forget, forget)
     return change
+  }
+
+  /** Does the work again where the file was put back meanwhile: the work was done on the file that was taken away. */
+  async #inPlace<T>(work: (fd: number) => Promise<T>): Promise<T> {
+    for (;;) {
+      const copies = this.#copies
+      const result = await this.#use(work)
+      if (copies === this.#copies) return result
+    }
   }
 
   /** Resolves when all changes so far are in the file, or have failed. */
@@ -212,11 +231,13 @@ export class SpoolFile {
     })
   }
 
-  /** Reads the file's size, after others have written into `fd` (copy-up). */
-  remeasure(): void {
+  /** Lets others write the whole content (copy-up), once more where the file is taken away meanwhile. */
+  async fill<T>(write: (fd: number) => Promise<T>): Promise<T> {
+    const result = await this.#change(write)
     this.#epoch++
     this.#running?.lose()
     this.#size = this.#disk.fstatSync(this.fd).size
+    return result
   }
 
   /** The whole content, synchronously: for small content. */
@@ -231,7 +252,8 @@ export class SpoolFile {
     if (this.isSynced && this.#isEntrySynced && this.isInPlace) return
     await this.written()
     this.putBack()
-    const synced = this.use((fd) =>
+    const copies = this.#copies
+    const synced = this.#use((fd) =>
       this.#contentSync.run(
         () => this.#disk.fdatasync(fd),
         () => this.#writeAgain(),
@@ -239,6 +261,8 @@ export class SpoolFile {
     )
     // At the same time, so that the file system needs only one commit for both.
     await (this.#isEntrySynced ? synced : Promise.all([synced, this.#dirSync.run()]))
+    // Meanwhile it was put back: the file that was synced is not the one at its path.
+    if (copies !== this.#copies) return this.sync()
     this.#isEntrySynced = true
     this.#syncedEpoch = epoch
   }

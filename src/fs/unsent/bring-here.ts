@@ -80,10 +80,9 @@ async function copyVersion(
   const file = parts.spool.create(node.name)
   try {
     if (version !== undefined && version.size !== 0) {
-      await file.use((fd) =>
+      await file.fill((fd) =>
         parts.remote.copyTo(node, fd, { ...(length === undefined ? {} : { length }), signal }),
       )
-      file.remeasure()
     }
     if (door.contentGeneration !== contentGeneration)
       throw new ErrnoError('ESTALE', `${node.path} was replaced while it was brought here`)

@@ -55,8 +55,7 @@ async function contentOf(
   if (version === undefined) return undefined
   const file = parts.spool.create(node.name)
   try {
-    if (version.size !== 0) await file.use((fd) => parts.remote.copyTo(node, fd, { signal }))
-    file.remeasure()
+    if (version.size !== 0) await file.fill((fd) => parts.remote.copyTo(node, fd, { signal }))
     return file
   } catch (error) {
     await parts.spool.remove(file.id)

@@ -73,8 +73,7 @@ async function keepAccepted(parts: PreserveParts, node: Node, signal: AbortSigna
   if (version === undefined) return
   const copy = spool.create(node.name)
   await claims.hold(copy, async () => {
-    if (version.size !== 0) await copy.use((fd) => reader.copyTo(version, fd, { signal }))
-    copy.remeasure()
+    if (version.size !== 0) await copy.fill((fd) => reader.copyTo(version, fd, { signal }))
     await copy.sync()
     // Its close may have come meanwhile.
     if (referred()?.path === version.path)

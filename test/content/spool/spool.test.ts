@@ -1,6 +1,6 @@
 import { systemDisk, type Disk } from '../../../src/world/disk.ts'
 import { realWorld } from '../../../src/world/world.ts'
-import { rm, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import type { SpoolFile } from '../../../src/content/spool/spool-file.ts'
@@ -167,6 +167,90 @@ test('content is secured with the writes that have begun, whoever began them', a
   expect(file.size).toBe(content.length)
   expect(file.isSynced).toBe(true)
   await writing
+  file.idle()
+})
+
+/** A disk whose next `write` or `fdatasync` waits for `go`, and which notes the files that were synced. */
+function pausedDisk(call: 'write' | 'fdatasync'): {
+  disk: Disk
+  begun: Promise<void>
+  go: () => void
+  synced: number[]
+} {
+  let isBegun = (): void => {}
+  let go = (): void => {}
+  const begun = new Promise<void>((resolve) => (isBegun = resolve))
+  const paused = new Promise<void>((resolve) => (go = resolve))
+  const synced: number[] = []
+  const pause = async (here: typeof call): Promise<void> => {
+    if (here !== call) return
+    isBegun()
+    await paused
+  }
+  const disk: Disk = {
+    ...systemDisk,
+    async write(...args) {
+      await pause('write')
+      return systemDisk.write(...args)
+    },
+    async fdatasync(fd) {
+      const { ino } = systemDisk.fstatSync(fd)
+      await pause('fdatasync')
+      await systemDisk.fdatasync(fd)
+      synced.push(ino)
+    },
+  }
+  return { disk, begun, go, synced }
+}
+
+test('a file that is put back while it is synced is synced again: the one at its path', async () => {
+  const { disk, begun, go, synced } = pausedDisk('fdatasync')
+  const pausing = new Spool(temporary.path, spoolRows, { ...realWorld(), disk })
+  const file = pausing.create('a.pdf')
+  await file.write(0, Buffer.alloc(50_000, 'content'))
+  const syncing = file.sync()
+  await begun
+  await rm(file.path)
+  pausing.restoreFiles()
+  go()
+  await syncing
+  expect(synced.at(-1)).toBe((await stat(file.path)).ino)
+  file.idle()
+})
+
+test('bytes that are being written while the file is put back are in the one at its path', async () => {
+  const { disk, begun, go } = pausedDisk('write')
+  const pausing = new Spool(temporary.path, spoolRows, { ...realWorld(), disk })
+  const file = pausing.create('a.pdf')
+  const first = Buffer.alloc(60_000, 'first')
+  await file.write(0, first)
+  await file.write(first.length, first)
+  const second = Buffer.alloc(200_000, 'second')
+  const writing = file.write(2 * first.length, second)
+  await begun
+  await rm(file.path)
+  // A reader of the whole content puts the file back.
+  for await (const piece of file.stream()) expect(piece.length).toBeGreaterThan(0)
+  go()
+  expect(await writing).toBe(second.length)
+  expect((await readFile(file.path)).equals(Buffer.concat([first, first, second]))).toBe(true)
+  file.idle()
+})
+
+test('a file that is taken away while a document is copied into it has all of that document', async () => {
+  const { disk, begun, go } = pausedDisk('write')
+  const pausing = new Spool(temporary.path, spoolRows, { ...realWorld(), disk })
+  const file = pausing.create('a.pdf')
+  const content = Buffer.alloc(200_000, 'content')
+  const filling = file.fill((fd) => disk.write(fd, content, 0, content.length, 0))
+  await begun
+  await rm(file.path)
+  pausing.restoreFiles()
+  go()
+  await filling
+  expect(file.size).toBe(content.length)
+  await file.sync()
+  expect((await readFile(file.path)).equals(content)).toBe(true)
   file.idle()
 })
 
