@@ -48,18 +48,28 @@ export class LostAndFound {
       .map((file) => describe(file, readSpoolInfo(file, this.#disk), this.#disk))
   }
 
-  /** Moves a spool file here, with what is known of it. Never reads it, as it may be large, and the start waits for this. */
-  keep(spool: Spool, id: string, foundAt: Date): FoundContent {
+  /**
+   * Moves spool files here, with what is known of them, and syncs the folders. Never reads the files, as they may be large, and
+   * the start waits for this.
+   */
+  keep(spool: Spool, ids: readonly string[], foundAt: Date): FoundContent[] {
+    if (ids.length === 0) return []
+    const disk = this.#disk
     const day = join(this.#dir, foundAt.toISOString().slice(0, 19).replaceAll(':', '.'))
-    makePrivateFolder(this.#dir, this.#disk)
-    makePrivateFolder(day, this.#disk)
-    const from = join(spool.dir, id)
-    const info = spool.infoOf(id)
-    const file = join(day, id)
-    if (info !== undefined) writeSpoolInfo(file, info, this.#disk)
-    this.#disk.renameSync(from, file)
-    spool.forget(id)
-    return { ...describe(file, info, this.#disk), savedBytes: info?.size }
+    makePrivateFolder(this.#dir, disk)
+    makePrivateFolder(day, disk)
+    // Before the first file moves: no power cut may take the folder that it moves to.
+    for (const folder of [this.#dir, dirname(this.#dir)]) syncFolderSync(folder, disk)
+    const found = ids.map((id) => {
+      const info = spool.infoOf(id)
+      const file = join(day, id)
+      if (info !== undefined) writeSpoolInfo(file, info, disk)
+      disk.renameSync(join(spool.dir, id), file)
+      spool.forget(id)
+      return { ...describe(file, info, disk), savedBytes: info?.size }
+    })
+    syncFolderSync(day, disk)
+    return found
   }
 
   /** Copies everything to a folder outside the mount, at its paths, then removes it here. Returns the new files. */
@@ -95,7 +105,7 @@ function copyOut({ file, path, name }: LostContent, destination: string, disk: D
 
 /**
  * Puts a file at its path below `destination`, by `write`, which must not overwrite anything. Where something is in the
- * way, it keeps its name below `destination/also 2`, and so on. Returns the file's path, after a sync.
+ * way, it keeps its name below `destination/also 2`, and so on. Returns the file's path, after a sync of it and its folders.
  */
 export async function placeUnder(
   destination: string,
@@ -104,7 +114,8 @@ export async function placeUnder(
   write: (target: string) => Promise<unknown>,
 ): Promise<string> {
   const parts = path.split('/').filter((part) => !['', '.', '..'].includes(part))
-  await disk.mkdir(destination, { recursive: true, mode: 0o700 })
+  const made = await disk.mkdir(destination, { recursive: true, mode: 0o700 })
+  const top = dirname(typeof made === 'string' ? made : destination)
   for (let count = 1; ; count++) {
     const target = join(destination, ...(count === 1 ? [] : [`also ${count}`]), ...parts)
     try {
@@ -114,10 +125,31 @@ export async function placeUnder(
       if (inTheWay.has((error as NodeJS.ErrnoException).code)) continue
       throw error
     }
-    const copy = disk.openSync(target, 'r')
-    disk.fsyncSync(copy)
-    disk.closeSync(copy)
-    return target
+    syncNow(target, disk)
+    // The copy is not found after a power cut where one of its folders is missing.
+    for (let folder = dirname(target); ; folder = dirname(folder)) {
+      syncFolderSync(folder, disk)
+      if (folder === top || folder === dirname(folder)) return target
+    }
+  }
+}
+
+/** Makes the names in a folder survive a power cut, where its disk can. Throws the disk's errors. */
+function syncFolderSync(folder: string, disk: Disk): void {
+  try {
+    syncNow(folder, disk)
+  } catch (error) {
+    // Some network file systems sync no folders.
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
+  }
+}
+
+function syncNow(path: string, disk: Disk): void {
+  const fd = disk.openSync(path, 'r')
+  try {
+    disk.fsyncSync(fd)
+  } finally {
+    disk.closeSync(fd)
   }
 }
 

@@ -25,13 +25,13 @@ export interface SweepParts {
 export async function sweepSpool(parts: SweepParts): Promise<void> {
   const dropped = parts.journal.dropped.all()
   const now = new Date(parts.clock.wall())
+  const stray: string[] = []
   for (const id of await parts.spool.ids()) {
     if (parts.claims.has(id)) continue
-    if (dropped.has(id) || isTemporary(id) || parts.spool.get(id).size === 0) {
-      await parts.spool.remove(id)
-      continue
-    }
-    const { file, path, name, bytes, savedBytes } = parts.lost.keep(parts.spool, id, now)
+    if (dropped.has(id) || isTemporary(id) || parts.spool.get(id).size === 0) await parts.spool.remove(id)
+    else stray.push(id)
+  }
+  for (const { file, path, name, bytes, savedBytes } of parts.lost.keep(parts.spool, stray, now)) {
     parts.log.warn(
       { file, path, name, bytes, savedBytes },
       'content that the journal does not know of is kept in lost+found: docmount recover --lost takes it out',
