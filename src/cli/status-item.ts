@@ -21,7 +21,10 @@ const watcher = 'org.kde.StatusNotifierWatcher'
 const program = fileURLToPath(new URL('../desktop/status_item.py', import.meta.url))
 /** The system's Python: python3-gi is a package of the distribution. */
 const python = '/usr/bin/python3'
+/** Pause between two looks at the drive (ms) … */
 const everyMs = 1000
+/** … and at least so many times as long as a look took: with many changes that is not sent, a look takes a while. */
+const restFactor = 200
 
 /**
  * Shows the item while there is a tray, until the drive ends. Without a session bus, nothing runs; without a tray, one small program
@@ -56,19 +59,22 @@ export function showStatusItem(
   async function show(item: Program): Promise<number | null> {
     const burst = new Burst()
     let shown = ''
+    let timer: NodeJS.Timeout | undefined
     const update = (): void => {
+      clearTimeout(timer)
+      const from = performance.now()
       const view = JSON.stringify(itemView(session.status(), burst))
       if (view !== shown) item.stdin.write(`${view}\n`)
       shown = view
+      timer = setTimeout(update, Math.max(everyMs, restFactor * (performance.now() - from))).unref()
     }
     createInterface({ input: item.stdout }).on('line', (id) => void choices.choose(id).then(update))
-    const timer = setInterval(update, everyMs).unref()
     const stop = (): void => void item.stdin.end()
     end.signal.addEventListener('abort', stop, { once: true })
     const ended = endOf(item)
     update()
     return ended.finally(() => {
-      clearInterval(timer)
+      clearTimeout(timer)
       end.signal.removeEventListener('abort', stop)
     })
   }
