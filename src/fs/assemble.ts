@@ -158,7 +158,6 @@ export function assemble(options: FileSystemOptions): Superblock {
     wall: clock.wall,
     log,
     saved,
-    follow: (undo) => journal.onRollback(undo),
     afterCommit: (step) => journal.afterCommit(step),
     isToBeEmptied: (path) => queue.isToBeEmptied(path),
     isOfFormerFolder: (path) => queue.isOfFormerFolder(path),
@@ -188,7 +187,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     mountedAt: timeOfMs(clock.wall()),
   }
   const handles = new HandleTable()
-  const owners = new Owners((undo) => journal.onRollback(undo))
+  const owners = new Owners()
   const claims = new Claims({ journal, spool, log })
   const runNow = (job: Job): void => void queue.runNow((intention) => intention === job.intention)
   const closeWait = new CloseWait({

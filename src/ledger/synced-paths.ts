@@ -2,7 +2,7 @@
 // lifetime more. Until then what is placed at the path shows, and nothing where nothing is. A folder that leaves its place leaves its
 // rows, and one that comes finds them.
 
-import type { Undo } from '../content/spool/undo.ts'
+import { onRollback } from '../content/spool/transaction-steps.ts'
 import { folderOf, isAtOrUnder, nameOf, pathBelow } from '../path.ts'
 import type { SyncedPath } from './view.ts'
 
@@ -15,8 +15,6 @@ export interface SyncedPathsOptions {
   /** How long a listing may lag (ms). */
   readonly ttlMs: number
   readonly now: () => number
-  /** Takes what undoes a change, should the journal's transaction under way fail. */
-  follow(undo: Undo): void
   /** True for a folder of which an older listing may still be shown. */
   isListed(folder: string): boolean
 }
@@ -96,7 +94,7 @@ export class SyncedPaths {
   #set(path: string, row: SyncedPath | undefined): void {
     const before = this.at(path)
     this.#put(path, row)
-    this.#options.follow(() => this.#put(path, before))
+    onRollback(() => this.#put(path, before))
     if (this.#count >= this.#sweepAt) this.#sweep()
   }
 

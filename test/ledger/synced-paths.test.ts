@@ -2,25 +2,20 @@
 
 import { expect, it } from 'vitest'
 
-import type { Undo } from '../../src/content/spool/undo.ts'
+import { TransactionSteps } from '../../src/content/spool/transaction-steps.ts'
 import { SyncedPaths } from '../../src/ledger/synced-paths.ts'
 
 const ttlMs = 10
 
-function open(): { paths: SyncedPaths; pass: (ms: number) => void; listed: Set<string>; undone: () => void } {
+function open(): { paths: SyncedPaths; pass: (ms: number) => void; listed: Set<string> } {
   let now = 100
-  const steps: Undo[] = []
   const listed = new Set<string>()
   const paths = new SyncedPaths({
     ttlMs,
     now: () => now,
-    follow: (undo) => void steps.push(undo),
     isListed: (folder) => listed.has(folder),
   })
-  const undone = (): void => {
-    for (const undo of steps.splice(0).toReversed()) if (typeof undo === 'function') undo()
-  }
-  return { paths, pass: (ms) => void (now += ms), listed, undone }
+  return { paths, pass: (ms) => void (now += ms), listed }
 }
 
 /** So many paths are changed in a folder that it is worth a look which rows are over. */
@@ -43,11 +38,13 @@ it('a row that is over goes, but where an older listing is still shown', () => {
 })
 
 it('a change of a row is undone, whatever came after it', () => {
-  const { paths, undone } = open()
+  const { paths } = open()
+  const steps = new TransactionSteps()
+  steps.begin()
   paths.touch('/d/a', 'v1')
   paths.agree('/d/a')
   paths.drop('/d/a')
-  undone()
+  for (const undo of steps.rolledBack()) undo()
   expect([paths.at('/d/a'), [...paths.in({ path: '/d' })]]).toEqual([undefined, []])
 })
 

@@ -2,8 +2,9 @@
 // is undone in memory if that fails.
 
 import type { Clock } from '../../world/clock.ts'
-import { intend, isDoubtful, pathsOf, type IntentionDraft } from '../intention.ts'
+import { intend, isDoubtful, pathsOf, type Intention, type IntentionDraft } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
+import { onRollback } from '../spool/transaction-steps.ts'
 import { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
 import type { Schedule } from './schedule.ts'
@@ -37,17 +38,17 @@ export class OpenJobs {
 
   /** Adds a job whose row is in the journal. */
   enter(job: Job): void {
-    this.undoOnRollback(this.#order.add(job))
-    this.undoOnRollback(this.#schedule.setWaiting(job, true))
+    this.#order.add(job)
+    this.#schedule.setWaiting(job, true)
   }
 
   /** Replaces a job by a new one with the same id, and so the same place in the order. */
   putInPlace(place: Job, draft: IntentionDraft): Job {
     this.#ended(place)
     const job = this.#jobOf(place.intention.id, draft)
-    this.undoOnRollback(this.#order.replace(place, job))
-    this.undoOnRollback(this.#schedule.setWaiting(place, false))
-    this.undoOnRollback(this.#schedule.setWaiting(job, true))
+    this.#order.replace(place, job)
+    this.#schedule.setWaiting(place, false)
+    this.#schedule.setWaiting(job, true)
     return job
   }
 
@@ -55,28 +56,25 @@ export class OpenJobs {
   drop(job: Job): void {
     this.#ended(job)
     this.#journal.intentions.remove(job.intention.id)
-    this.undoOnRollback(this.#order.remove(job))
-    this.undoOnRollback(this.#schedule.setWaiting(job, false))
+    this.#order.remove(job)
+    this.#schedule.setWaiting(job, false)
   }
 
   /** Makes this version, which was seen here, the one that the job may replace at the path, or move from it, if it has none. */
   standOn({ intention }: Job, path: string, fingerprint: string | undefined): void {
-    const { base, sourceFingerprint } = intention
-    this.undoOnRollback(() => Object.assign(intention, { base, sourceFingerprint }))
-    if (intention.path === path) intention.base ??= fingerprint
-    else intention.sourceFingerprint ??= fingerprint
+    const { base = fingerprint, sourceFingerprint = fingerprint } = intention
+    change(intention, intention.path === path ? { base } : { sourceFingerprint })
     this.#journal.intentions.save(intention)
   }
 
   /** Makes a move leave its source to newer jobs, so that it deletes nothing there. The caller saves its row. */
   leaveSource(job: Job): void {
     const { intention } = job
-    const { source, sourceFingerprint } = intention
+    const { source } = intention
     if (source === undefined) return
     this.#journal.undurableDeletes.noteDeleted([source], undefined)
-    if (source !== intention.path) this.undoOnRollback(this.#order.leave(job, source))
-    this.undoOnRollback(() => Object.assign(intention, { source, sourceFingerprint }))
-    Object.assign(intention, { source: undefined, sourceFingerprint: undefined })
+    if (source !== intention.path) this.#order.leave(job, source)
+    change(intention, { source: undefined, sourceFingerprint: undefined })
   }
 
   /** Makes calls that wait for the job wait for its successor; undefined: the job is done. */
@@ -125,11 +123,6 @@ export class OpenJobs {
     this.#schedule.checkSoon()
   }
 
-  /** Registers how a change in memory is undone if the transaction fails. */
-  undoOnRollback(undo: () => void): void {
-    this.#journal.onRollback(undo)
-  }
-
   /** True where the service may have the change. A job behind an older one at any of its paths never ran, nor in an earlier run. */
   #mayBeStored(job: Job): boolean {
     const { intention } = job
@@ -149,4 +142,11 @@ export class OpenJobs {
     job.dueAt = this.#clock.steady() + (draft.deferMs ?? 0)
     return job
   }
+}
+
+/** Sets these fields of an intention. */
+export function change(intention: Intention, fields: Partial<Intention>): void {
+  const before = Object.keys(fields).map((name) => [name, intention[name as keyof Intention]])
+  onRollback(() => void Object.assign(intention, Object.fromEntries(before)))
+  Object.assign(intention, fields)
 }

@@ -7,7 +7,7 @@ import { fingerprintOf } from '../fingerprint.ts'
 import type { CarriedContent, Intention } from '../intention.ts'
 import type { Journal } from '../spool/journal.ts'
 import type { Job } from './job.ts'
-import type { OpenJobs } from './open-jobs.ts'
+import { change, type OpenJobs } from './open-jobs.ts'
 import type { PathOrder } from './path-order.ts'
 import type { QueueEvent } from './queue-event.ts'
 import type { Schedule } from './schedule.ts'
@@ -46,8 +46,7 @@ export class Outcomes {
     this.#stored(intention, () => {
       this.#options.say({ kind: 'contentSuperseded', intention, record })
       const stored = { ...intention }
-      open.undoOnRollback(() => Object.assign(intention, stored))
-      Object.assign(intention, { isCopied: false, movedForeignVersion: false })
+      change(intention, { isCopied: false, movedForeignVersion: false })
       open.leaveSource(job)
       // The job itself is the first whose base changes.
       this.#rebase(stored, record)
@@ -55,9 +54,9 @@ export class Outcomes {
   }
 
   /** Journals that the service has stored it. If that fails, the intention notes that a document found there may be our own. */
-  #stored(intention: Intention, change: () => void): void {
+  #stored(intention: Intention, step: () => void): void {
     try {
-      this.#options.journal.transaction(change)
+      this.#options.journal.transaction(step)
     } catch (error) {
       intention.isOutcomeUnknown = true
       if (intention.digest !== undefined)
@@ -73,14 +72,12 @@ export class Outcomes {
   moveDetached(job: Job, content: CarriedContent, { isSourceLeft }: { isSourceLeft: boolean }): void {
     const { journal, open, schedule } = this.#options
     const { intention } = job
-    const { spool, size, digest, isRefused } = intention
     const left = isSourceLeft ? undefined : intention.source
     journal.transaction(() => {
-      open.undoOnRollback(() => Object.assign(intention, { spool, size, digest, isRefused }))
-      Object.assign(intention, content)
+      change(intention, content)
       if (!isSourceLeft) open.leaveSource(job)
       // Its content is at its path already, so the refusal concerned only the source.
-      if (intention.isCopied) intention.isRefused = false
+      if (intention.isCopied) change(intention, { isRefused: false })
       journal.intentions.save(intention)
       this.#options.say({ kind: 'moveDetached', intention, left })
       // A job that waits at its source may run before this attempt has ended.
@@ -96,18 +93,16 @@ export class Outcomes {
     { path, movedForeignVersion = false, sourceFingerprint: known }: Intention,
     record: RemoteFile | undefined,
   ): void {
-    const { journal, order, open } = this.#options
+    const { journal, order } = this.#options
     const fingerprint = record === undefined ? undefined : fingerprintOf(record)
     for (const { intention } of order.at(path)) {
-      const { base, sourceFingerprint } = intention
-      open.undoOnRollback(() => Object.assign(intention, { base, sourceFingerprint }))
       // Content saved later was made from the version known here, so another client's version must not become its base.
       const seen = movedForeignVersion ? known : fingerprint
-      if (intention.path === path) intention.base = seen
-      else if (intention.spool !== undefined) intention.sourceFingerprint = seen
+      if (intention.path === path) change(intention, { base: seen })
+      else if (intention.spool !== undefined) change(intention, { sourceFingerprint: seen })
       else {
-        intention.sourceFingerprint = fingerprint
-        if (movedForeignVersion) intention.movedForeignVersion = true
+        change(intention, { sourceFingerprint: fingerprint })
+        if (movedForeignVersion) change(intention, { movedForeignVersion })
       }
       journal.intentions.save(intention)
     }

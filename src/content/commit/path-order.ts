@@ -3,13 +3,15 @@
 
 import { foldersAbove, isAtOrUnder } from '../../path.ts'
 import { concerns, pathsOf } from '../intention.ts'
+import { onRollback } from '../spool/transaction-steps.ts'
+import { UndoableMap, UndoableSet } from '../spool/undo.ts'
 import type { Job } from './job.ts'
 
 export class PathOrder {
   /** All unfinished jobs by id, oldest first. */
-  readonly #jobs = new Map<number, Job>()
-  readonly #byPath = new Map<string, Job[]>()
-  readonly #prunes = new Set<Job>()
+  readonly #jobs = new UndoableMap<number, Job>()
+  readonly #byPath = new UndoableMap<string, readonly Job[]>()
+  readonly #prunes = new UndoableSet<Job>()
   /** Folders in which no job may run, because the service is deleting them, with the number of such deletes. */
   readonly #closed = new Map<string, number>()
 
@@ -32,44 +34,37 @@ export class PathOrder {
     return [...this.#jobs.values()].filter(({ intention }) => concerns(intention, path))
   }
 
-  /** Returns a function that undoes it, as do the other changes below. */
-  add(job: Job): () => void {
-    const undo = this.#snapshot(job)
+  add(job: Job): void {
     this.#jobs.set(job.intention.id, job)
     if (job.intention.kind === 'prune') this.#prunes.add(job)
     for (const path of pathsOf(job.intention)) this.#append(job, path)
-    return undo
   }
 
   /** Puts a job in the place of another, whose id it has: jobs that were to wait for that one wait for it. */
-  replace(place: Job, job: Job): () => void {
-    const undo = this.#snapshot(place, job)
+  replace(place: Job, job: Job): void {
     this.#jobs.set(job.intention.id, job)
     const paths = pathsOf(job.intention)
     for (const path of paths) {
       const jobs = this.#byPath.get(path)
-      if (jobs?.includes(place) === true) jobs[jobs.indexOf(place)] = job
+      if (jobs?.includes(place) === true) this.#byPath.set(path, jobs.with(jobs.indexOf(place), job))
       else this.#append(job, path)
     }
     for (const path of pathsOf(place.intention)) if (!paths.includes(path)) this.leave(place, path)
-    return undo
   }
 
-  remove(job: Job): () => void {
-    const undo = this.#snapshot(job)
+  remove(job: Job): void {
+    onRollback(() => this.#sort())
     this.#jobs.delete(job.intention.id)
     this.#prunes.delete(job)
     for (const path of pathsOf(job.intention)) this.leave(job, path)
-    return undo
   }
 
   /** Removes the job from the order of this path only, as when a move leaves its source to newer jobs. */
-  leave(job: Job, path: string): () => void {
+  leave(job: Job, path: string): void {
     const jobs = this.#byPath.get(path) ?? []
     const rest = jobs.filter((other) => other !== job)
     if (rest.length === 0) this.#byPath.delete(path)
     else this.#byPath.set(path, rest)
-    return () => void this.#byPath.set(path, jobs)
   }
 
   /** True where no older job concerns its paths. */
@@ -182,31 +177,14 @@ export class PathOrder {
     return undefined
   }
 
-  /** Returns a function that puts back the present state of these jobs. */
-  #snapshot(...jobs: readonly Job[]): () => void {
-    const ids = new Set(jobs.map(({ intention }) => intention.id))
-    const before = [...ids].map((id) => this.#jobs.get(id))
-    const prunes = jobs.filter((job) => this.#prunes.has(job))
-    const paths = new Set(jobs.flatMap(({ intention }) => pathsOf(intention)))
-    const orders = [...paths].map((path) => [path, this.#byPath.get(path)?.slice()] as const)
-    return () => {
-      for (const id of ids) this.#jobs.delete(id)
-      for (const job of before) if (job !== undefined) this.#jobs.set(job.intention.id, job)
-      const inOrder = [...this.#jobs].sort(([one], [other]) => one - other)
-      this.#jobs.clear()
-      for (const [id, job] of inOrder) this.#jobs.set(id, job)
-      for (const job of jobs) this.#prunes.delete(job)
-      for (const job of prunes) this.#prunes.add(job)
-      for (const [path, order] of orders) {
-        if (order === undefined) this.#byPath.delete(path)
-        else this.#byPath.set(path, order)
-      }
-    }
+  /** A removal that was undone put its job last. */
+  #sort(): void {
+    const inOrder = [...this.#jobs].sort(([one], [other]) => one - other)
+    this.#jobs.clear()
+    for (const [id, job] of inOrder) this.#jobs.set(id, job)
   }
 
   #append(job: Job, path: string): void {
-    const jobs = this.#byPath.get(path)
-    if (jobs === undefined) this.#byPath.set(path, [job])
-    else jobs.push(job)
+    this.#byPath.set(path, [...this.at(path), job])
   }
 }

@@ -4,6 +4,7 @@
 
 import PQueue from 'p-queue'
 import type { Clock, Timer } from '../../world/clock.ts'
+import { onRollback } from '../spool/transaction-steps.ts'
 import { Alarm } from './alarm.ts'
 import type { Job } from './job.ts'
 import type { PathOrder } from './path-order.ts'
@@ -53,15 +54,14 @@ export class Schedule {
     return this.#isClosed
   }
 
-  /** Returns a function that undoes it. */
-  setWaiting(job: Job, isWaiting: boolean): () => void {
+  setWaiting(job: Job, isWaiting: boolean): void {
     const was = this.#waiting.has(job)
-    const set = (to: boolean): void => void (to ? this.#waiting.add(job) : this.#waiting.delete(job))
-    set(isWaiting)
-    return () => {
-      set(was)
+    onRollback(() => {
+      this.setWaiting(job, was)
       this.checkSoon()
-    }
+    })
+    if (isWaiting) this.#waiting.add(job)
+    else this.#waiting.delete(job)
   }
 
   /** Called at each submit: jobs in their quiet time wait on. */

@@ -9,8 +9,7 @@ import { refusalOf } from './journal-refusal.ts'
 import { writeAgain } from './journal-room.ts'
 import type { Row } from './journal-rows.ts'
 import { JournalSync } from './journal-sync.ts'
-import { TransactionSteps } from './transaction-steps.ts'
-import type { Undo } from './undo.ts'
+import { onRollback, TransactionSteps } from './transaction-steps.ts'
 
 export class JournalDatabase {
   readonly #stateDir: string
@@ -20,7 +19,6 @@ export class JournalDatabase {
   readonly #statements = new Map<string, Database.Statement>()
   /** Writes that nothing waits for, done together within a second. */
   #queued: (() => void)[] = []
-  #isInTransaction = false
   /** True during a check of the files, whose own transaction needs none. */
   #isChecking = false
   /** True while the journal's content is lost, and not written again yet. */
@@ -148,18 +146,17 @@ export class JournalDatabase {
 
   /** Runs `body` in a transaction, or in the one under way. Throws the error of `body` or of the disk, after a rollback. */
   transaction<T>(body: () => T): T {
-    if (this.#isInTransaction) return body()
+    if (this.#steps.isUnderWay) return body()
     this.#checkOpen()
     this.#quickCheck()
     let result: T
     try {
       // Not a prepared statement: libsql does not reset one refused by another program's lock, and no later commit would succeed.
       this.#files.db.exec('begin immediate')
-      this.#isInTransaction = true
+      this.#steps.begin()
       result = body()
       this.#files.db.exec('commit')
       this.#sync.countCommit()
-      this.#isInTransaction = false
     } catch (error) {
       this.#rollBack()
       throw refusalOf(error, this.#stateDir)
@@ -169,7 +166,6 @@ export class JournalDatabase {
   }
 
   #rollBack(): void {
-    this.#isInTransaction = false
     const { db } = this.#files
     this.#runSteps([() => db.inTransaction && db.exec('rollback'), ...this.#steps.rolledBack()])
   }
@@ -197,20 +193,15 @@ export class JournalDatabase {
     if (steps.length === 0) return
     this.#queued = []
     this.transaction(() => {
-      this.onRollback(() => this.#queued.unshift(...steps))
+      onRollback(() => this.#queued.unshift(...steps))
       for (const step of steps) step()
     })
   }
 
   /** Runs `step` after the transaction under way is committed, and never if it is rolled back; at once where there is none. */
   afterCommit(step: () => void): void {
-    if (this.#isInTransaction) this.#steps.afterCommit(step)
+    if (this.#steps.isUnderWay) this.#steps.afterCommit(step)
     else step()
-  }
-
-  /** Runs `undo` if the transaction under way is rolled back, the latest first, so that memory agrees with the journal. */
-  onRollback(undo: Undo): void {
-    if (this.#isInTransaction) this.#steps.onRollback(undo)
   }
 
   close(): void {

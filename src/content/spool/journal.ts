@@ -12,7 +12,6 @@ import { Folders } from './tables/folders.ts'
 import { Intentions } from './tables/intentions.ts'
 import { LocalFiles } from './tables/local-files.ts'
 import { NamedContents } from './tables/named-contents.ts'
-import type { Undo } from './undo.ts'
 
 export class Journal {
   readonly #db: JournalDatabase
@@ -85,11 +84,6 @@ export class Journal {
   /** Runs `step` after the transaction under way is committed, and never if it is rolled back; at once where there is none. */
   afterCommit(step: () => void): void {
     this.#db.afterCommit(step)
-  }
-
-  /** Runs `undo` if the transaction under way is rolled back, the latest first, so that memory agrees with the journal. */
-  onRollback(undo: Undo): void {
-    this.#db.onRollback(undo)
   }
 
   close(): void {

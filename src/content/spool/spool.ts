@@ -14,6 +14,7 @@ import { KnownContents } from './known-contents.ts'
 import { makePrivateFolder } from './private-file.ts'
 import { SpoolFile, syncCallBytes, type TakenAway } from './spool-file.ts'
 import type { Contents } from './tables/contents.ts'
+import { onRollback } from './transaction-steps.ts'
 import { spoolInfoSuffix, type SpoolInfo } from './spool-info.ts'
 
 /** Content of at most so many bytes goes into the journal … */
@@ -30,7 +31,7 @@ export function isTemporary(id: string): boolean {
 }
 
 /** The journal's table of contents, as far as the spool uses it. */
-export type JournaledContents = Pick<Contents, 'get' | 'save' | 'remove' | 'forget' | 'onRollback'>
+export type JournaledContents = Pick<Contents, 'get' | 'save' | 'remove' | 'forget'>
 
 export class Spool {
   readonly dir: string
@@ -247,7 +248,7 @@ export class Spool {
       file.journaledBytes = now
     }
     set(bytes)
-    this.#journaled.onRollback(() => set(before))
+    onRollback(() => set(before))
   }
 
   /** Ids of all files. */

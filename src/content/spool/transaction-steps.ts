@@ -1,47 +1,65 @@
 // Steps in memory that belong to a transaction of the journal: some run after its commit, others undo changes if it fails.
 
-import type { Undo } from './undo.ts'
-
 type Step = () => void
 
-export class TransactionSteps {
+interface Steps {
   /** Steps after the commit, in this order. */
-  #after: Step[] = []
+  readonly after: Step[]
   /** Steps that undo changes in memory, made in reliance on the transaction. */
-  #undo: Step[] = []
-  /** Objects with a snapshot among `#undo`: a later one would not be of the state before the transaction. */
-  readonly #snapshotted = new Set<Undo>()
+  readonly undo: Step[]
+  /** Things whose state before the transaction is among `undo`: a later one would be of the middle of it. */
+  readonly noted: Set<object>
+}
 
-  afterCommit(step: Step): void {
-    this.#after.push(step)
+/** A transaction is synchronous, so there is one at most in the process: each change in memory meanwhile belongs to it. */
+let underWay: Steps | undefined
+
+export class TransactionSteps {
+  #steps: Steps | undefined
+
+  get isUnderWay(): boolean {
+    return this.#steps !== undefined
   }
 
-  /** Of an object, only the first snapshot counts. */
-  onRollback(undo: Undo): void {
-    if (this.#snapshotted.has(undo)) return
-    if (typeof undo === 'function') {
-      this.#undo.push(undo)
-      return
-    }
-    this.#snapshotted.add(undo)
-    this.#undo.push(undo.snapshot())
+  begin(): void {
+    this.#steps = { after: [], undo: [], noted: new Set() }
+    underWay = this.#steps
+  }
+
+  afterCommit(step: Step): void {
+    this.#steps?.after.push(step)
   }
 
   /** Ends the transaction as committed; returns the steps to run now. */
   committed(): readonly Step[] {
-    return this.#end().after
+    return this.#end()?.after ?? []
   }
 
   /** Ends the transaction as failed; returns the undo steps to run now, the latest first. */
   rolledBack(): readonly Step[] {
-    return this.#end().undo.toReversed()
+    return this.#end()?.undo.toReversed() ?? []
   }
 
-  #end(): { after: Step[]; undo: Step[] } {
-    const ended = { after: this.#after, undo: this.#undo }
-    this.#after = []
-    this.#undo = []
-    this.#snapshotted.clear()
+  #end(): Steps | undefined {
+    const ended = this.#steps
+    this.#steps = undefined
+    underWay = undefined
     return ended
   }
+}
+
+/** Runs `undo` if the transaction under way is rolled back, the latest first; without one there is nothing to undo. */
+export function onRollback(undo: Step): void {
+  underWay?.undo.push(undo)
+}
+
+export function isInTransaction(): boolean {
+  return underWay !== undefined
+}
+
+/** True where a transaction is under way that changes this thing for the first time. */
+export function isFirstChange(thing: object): boolean {
+  if (underWay === undefined || underWay.noted.has(thing)) return false
+  underWay.noted.add(thing)
+  return true
 }

@@ -144,7 +144,6 @@ export function mkdir(
     if (!isInTrash(above.path)) parts.pathDepth.check(above.path, name)
     const node = parts.journal.transaction(() => {
       const made = parts.tree.nodes.add('folder', above, name)
-      parts.journal.onRollback(() => parts.tree.nodes.dropIfUnused(made))
       makeHere(parts, made)
       return made
     })
@@ -163,7 +162,7 @@ export function mkdir(
 function makeHere(parts: FolderParts, folder: Node): void {
   if (folder.folder === undefined || folder.folder.isMadeHere || folder.parent === undefined) return
   parts.journal.folders.save(folder.path)
-  parts.journal.onRollback(folder.folder.makeHere())
+  folder.folder.makeHere()
   parts.tree.places.keep(folder)
 }
 

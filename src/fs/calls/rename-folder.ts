@@ -235,13 +235,7 @@ function leave(parts: RenameFolderParts, document: Node): Left {
 /** The folder is at its new place, where only what is kept exists so far. */
 function arrive(parts: RenameFolderParts, folder: Node): void {
   if (folder.folder === undefined) return
-  const listing = parts.tree.listings.known(folder)
-  for (const undo of [folder.snapshot(), folder.folder.snapshot()]) parts.journal.onRollback(undo)
-  parts.journal.onRollback(() => {
-    if (listing === undefined) parts.tree.listings.forget(folder)
-    else parts.tree.listings.set(folder, listing)
-  })
-  folder.folder.arrive()
+  folder.folder.makeHere()
   parts.tree.places.came(folder)
   parts.journal.folders.save(folder.path)
   parts.tree.places.keep(folder)
@@ -254,7 +248,6 @@ function moved(
   left: Left | undefined,
   here: ScratchRow | undefined,
 ): Job | undefined {
-  parts.journal.onRollback(document)
   parts.tree.places.keep(document)
   // Back at its older place: what the service has there is its own.
   const { movesFrom } = document.unsent
@@ -269,7 +262,6 @@ function moved(
 
 /** It is on this machine only from now on. */
 function trashed(parts: RenameFolderParts, document: Node): undefined {
-  parts.journal.onRollback(document)
   parts.tree.places.keep(document)
   document.local.markLocalOnly()
   forgetStored(parts, document)
@@ -278,7 +270,6 @@ function trashed(parts: RenameFolderParts, document: Node): undefined {
 
 /** It was in the trash, and is a document again: its content is secured. */
 function published(parts: RenameFolderParts, document: Node): Job | undefined {
-  parts.journal.onRollback(document)
   parts.tree.places.keep(document)
   document.local.publish()
   document.unsent.mayReplace(undefined)

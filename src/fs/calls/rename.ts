@@ -119,7 +119,6 @@ export async function rename(
       continue
     }
     const job = parts.journal.transaction(() => {
-      parts.journal.onRollback(node)
       const moved = renamed(parts, move, fate, { syncedEpoch, caller })
       node.times.renamed(timeOfMs(parts.clock.wall()))
       stayThoughEmpty(parts, from)

@@ -81,12 +81,12 @@ function setTimes(
   change: Partial<Pick<Times, 'mode' | 'atime' | 'mtime'>>,
   now: Time,
 ): void {
-  const putBack = node.times.snapshot()
+  const { mode, atime, mtime, ctime } = node.times
   node.times.set(change, now)
   try {
     attributes.save(node)
   } catch (error) {
-    putBack()
+    node.times.freeze({ mode, atime, mtime, ctime })
     throw error
   }
 }

@@ -5,6 +5,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import { mayBe } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
+import { UndoableMap } from '../../content/spool/undo.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { Node } from './node.ts'
 
@@ -20,7 +21,7 @@ export class AttributeStore {
 
   constructor(journal: Journal) {
     this.#journal = journal
-    this.#rows = new Map(journal.attributes.all().map((row) => [row.path, row]))
+    this.#rows = new UndoableMap(journal.attributes.all().map((row) => [row.path, row]))
   }
 
   /** Gives a node the attributes that were set here for the version it shows. A node with an unsent change keeps its own. */
@@ -83,7 +84,6 @@ export class AttributeStore {
 
   #put(row: AttributeRow): void {
     this.#journal.transaction(() => {
-      this.#restoreOnRollback(row.path)
       this.#rows.set(row.path, row)
       this.#journal.attributes.save(row)
     })
@@ -98,7 +98,6 @@ export class AttributeStore {
   forget(path: string): void {
     if (!this.#rows.has(path)) return
     this.#journal.transaction(() => {
-      this.#restoreOnRollback(path)
       this.#rows.delete(path)
       this.#journal.attributes.remove(path)
     })
@@ -116,15 +115,6 @@ export class AttributeStore {
   /** Journals all of them again, after the journal has lost them. */
   saveAgain(): void {
     for (const row of this.#rows.values()) this.#journal.attributes.save(row)
-  }
-
-  /** Restores the row in memory if the journal's transaction fails. */
-  #restoreOnRollback(path: string): void {
-    const before = this.#rows.get(path)
-    this.#journal.onRollback(() => {
-      if (before === undefined) this.#rows.delete(path)
-      else this.#rows.set(path, before)
-    })
   }
 }
 

@@ -10,6 +10,7 @@ import { JustListed } from './just-listed.ts'
 import type { ListedNames } from './listed-names.ts'
 import type { Node } from './node.ts'
 import { mostSavedNames } from '../../content/spool/saved-listings.ts'
+import { onRollback } from '../../content/spool/transaction-steps.ts'
 import type { MaybePromise } from '../operations.ts'
 
 /** The interface promises presigned URLs for 15 minutes: a listing older than that is of no use. */
@@ -119,6 +120,8 @@ export class Listings {
   }
 
   set(folder: Node, listing: Listing): void {
+    const before = this.known(folder)
+    onRollback(() => (before === undefined ? this.forget(folder) : this.set(folder, before)))
     // A request under way may have been sent before this one.
     this.#shared.delete(folder.ino)
     this.#justListed.add(folder.ino, listing.names)

@@ -6,6 +6,7 @@ import type { RemoteFile } from '../../api/types.ts'
 import type { Version } from '../../content/fingerprint.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
+import { Undoable } from '../../content/spool/undo.ts'
 import type { NodeKind } from '../operations.ts'
 import { DoorPart } from './parts/door.ts'
 import { FolderPart } from './parts/folder.ts'
@@ -18,12 +19,16 @@ import { pathBelow } from '../../path.ts'
 /** The part that only a folder has. */
 export type FolderState = FolderPart<Node>
 
-export class Node {
+interface Place {
+  readonly parent: Node | undefined
+  readonly name: string
+  readonly isUnlinked: boolean
+}
+
+/** All but what the door holds is put back when a transaction of the journal fails. */
+export class Node extends Undoable<Place> {
   readonly ino: number
   readonly kind: NodeKind
-  #parent: Node | undefined
-  #name: string
-  #isUnlinked = false
   readonly folder: FolderState | undefined
 
   readonly stored: StoredPart = new StoredPart()
@@ -33,25 +38,24 @@ export class Node {
   readonly door: DoorPart = new DoorPart()
 
   constructor(ino: number, kind: NodeKind, parent: Node | undefined, name: string) {
+    super({ parent, name, isUnlinked: false })
     this.ino = ino
     this.kind = kind
-    this.#parent = parent
-    this.#name = name
     this.folder = kind === 'folder' ? new FolderPart() : undefined
   }
 
   /** Undefined for the root, and for a node that never had a place. */
   get parent(): Node | undefined {
-    return this.#parent
+    return this.now.parent
   }
 
   get name(): string {
-    return this.#name
+    return this.now.name
   }
 
   /** True if it lost its name, or a folder above it did; open handles still lead here. */
   get isUnlinked(): boolean {
-    return this.#isUnlinked || this.#parent?.isUnlinked === true
+    return this.now.isUnlinked || this.now.parent?.isUnlinked === true
   }
 
   /** True for what the service has not got as it is: unsent, being written, on this machine only, a copy to be made, or made here. */
@@ -63,25 +67,12 @@ export class Node {
 
   /** Gives it another place. Called by `Places` alone. */
   moveTo(parent: Node, name: string): void {
-    this.#parent = parent
-    this.#name = name
+    this.alter({ parent, name })
   }
 
   /** Takes its name away. Called by `Places` alone. */
   unlink(): void {
-    this.#isUnlinked = true
-  }
-
-  /** Returns a function that restores its present place and parts, without the door's. */
-  snapshot(): () => void {
-    const [parent, name, isUnlinked] = [this.#parent, this.#name, this.#isUnlinked]
-    const parts = [this.stored, this.local, this.unsent, this.times].map((part) => part.snapshot())
-    return () => {
-      this.#parent = parent
-      this.#name = name
-      this.#isUnlinked = isUnlinked
-      for (const putBack of parts) putBack()
-    }
+    this.alter({ isUnlinked: true })
   }
 
   /** Absolute path in the project. */

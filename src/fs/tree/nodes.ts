@@ -1,6 +1,7 @@
 // Nodes by number, with the references that a door holds on each. The subclasses, `NodeTable` and
 // `VirtualNodes` (of tables), decide when a node is unused.
 
+import { UndoableMap } from '../../content/spool/undo.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { NodeKind } from '../operations.ts'
 import type { DoorPart } from './parts/door.ts'
@@ -13,7 +14,7 @@ export interface Numbered {
 }
 
 export abstract class Nodes<N extends Numbered> {
-  protected readonly nodes: Map<number, N> = new Map<number, N>()
+  protected readonly nodes: Map<number, N> = new UndoableMap<number, N>()
 
   get count(): number {
     return this.nodes.size

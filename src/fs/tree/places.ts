@@ -1,7 +1,6 @@
 // Where nodes are: each has one place, and is kept there where it exists whatever a listing says: until the
 // service has agreed, and one cache lifetime more.
 
-import type { Undo } from '../../content/spool/undo.ts'
 import type { SyncedPaths } from '../../ledger/synced-paths.ts'
 import type { SyncedPath } from '../../ledger/view.ts'
 import { pathIn, type Node } from './node.ts'
@@ -13,8 +12,6 @@ export interface PlacesOptions {
   readonly ttlMs: number
   readonly now: () => number
   notifier(): Notifier
-  /** Takes what undoes a change, should the journal's transaction under way fail. */
-  follow(undo: Undo): void
   /** Runs `step` when the journal's transaction under way is on disk; at once where there is none. */
   afterCommit(step: () => void): void
   /** The last name kept in the folder went: unless it is to stay for itself, the listing above it decides. */
@@ -42,7 +39,7 @@ export class Places {
       const state = current.parent.folder
       if (state === undefined || state.kept.has(current.name)) return
       const { name } = current
-      this.#options.follow(state.keep(name))
+      state.keep(name)
       state.change()
     }
   }
@@ -51,7 +48,7 @@ export class Places {
   unkeep(node: Node): void {
     const { parent, name } = node
     const state = parent?.folder
-    if (state?.kept.has(name) === true) this.#options.follow(state.unkeep(name))
+    if (state?.kept.has(name) === true) state.unkeep(name)
   }
 
   /** Takes the node's name away. */
@@ -64,8 +61,7 @@ export class Places {
       // The change may keep another name in it yet.
       if (state.kept.size === 0) this.#options.afterCommit(() => this.#options.emptied(parent))
     }
-    this.#options.follow(node)
-    if (state.children.get(node.name) === node) this.#options.follow(state.put(node.name, undefined))
+    if (state.children.get(node.name) === node) state.put(node.name, undefined)
     // The node stood in front of it.
     if (this.#options.isToBeEmptied(path)) this.#options.synced.touch(path, undefined)
     this.#options.namesChanged(parent)
@@ -73,9 +69,8 @@ export class Places {
 
   /** Gives the node a place; it is kept there. */
   attach(node: Node, parent: Node, name: string): void {
-    this.#options.follow(node)
     node.moveTo(parent, name)
-    if (parent.folder !== undefined) this.#options.follow(parent.folder.put(name, node))
+    parent.folder?.put(name, node)
     this.keep(node)
     this.#options.namesChanged(parent)
   }

@@ -10,7 +10,6 @@ import type { Files, RemoteFile } from '../../api/types.ts'
 import { agrees, fingerprintOf, isNewer } from '../../content/fingerprint.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import { SyncedPaths } from '../../ledger/synced-paths.ts'
-import type { Undo } from '../../content/spool/undo.ts'
 import type { Timers } from '../../world/clock.ts'
 import type { Log } from '../../log.ts'
 import type { Reach } from '../../content/reach/reach.ts'
@@ -46,8 +45,6 @@ export interface TreeOptions {
   readonly log: Log
   /** The last listing of each folder, for when the service is away. */
   readonly saved: SavedListings
-  /** Takes what undoes a change, should the journal's transaction under way fail: memory says what the journal says. */
-  follow(undo: Undo): void
   /** Runs `step` when the journal's transaction under way is on disk, never where it is rolled back; at once where there is none. */
   afterCommit(step: () => void): void
   /** Something passes through this path on its way to elsewhere, or is still to be taken away from there. */
@@ -84,10 +81,7 @@ export class Tree {
 
   constructor(options: TreeOptions) {
     this.#options = options
-    this.versions = new Versions(
-      (node) => options.applyAttributes(node),
-      (undo) => options.follow(undo),
-    )
+    this.versions = new Versions((node) => options.applyAttributes(node))
     this.seen = new Seen({
       now: options.now,
       beganAt: options.wall(),
@@ -107,7 +101,6 @@ export class Tree {
     })
     this.synced = new SyncedPaths({
       ...options,
-      follow: (undo) => options.follow(undo),
       isListed: (path) => {
         const folder = this.find(path)
         return folder !== undefined && this.listings.known(folder) !== undefined
@@ -125,7 +118,6 @@ export class Tree {
       now: options.now,
       ttlMs: options.ttlMs,
       notifier: () => this.notifier,
-      follow: (undo: Undo) => options.follow(undo),
       afterCommit: (step: () => void) => options.afterCommit(step),
       emptied: (folder: Node) => this.#merge.emptied(folder),
       namesChanged: (folder: Node | undefined) => this.#namesChanged(folder),
@@ -318,7 +310,6 @@ export class Tree {
   #namesChanged(folder: Node | undefined): void {
     if (folder?.folder === undefined) return
     folder.folder.change()
-    this.#options.follow(folder.times)
     this.#times.changed(folder, this.#options.wall())
   }
 

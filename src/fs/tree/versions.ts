@@ -1,23 +1,18 @@
 // The version that each document shows, and the path where the service has it: only this class changes them in `node.stored`.
 // It knows which nodes show the version at a path without being there: before that version is destroyed, they take its bytes.
 
-import type { Undo } from '../../content/spool/undo.ts'
+import { UndoableMap } from '../../content/spool/undo.ts'
 import type { RemoteFile } from '../../api/types.ts'
 import type { Node } from './node.ts'
 
 export class Versions {
   readonly #applyAttributes: (node: Node) => void
-  readonly #onRollback: (undo: Undo) => void
   /** Nodes that show a version of another path, by that path. */
-  readonly #elsewhere = new Map<string, Set<Node>>()
+  readonly #elsewhere = new UndoableMap<string, ReadonlySet<Node>>()
 
-  /**
-   * `applyAttributes` gives a node the modes and times that were set here for the version it shows; `onRollback` registers the undo
-   * of a change, in case the journal's transaction fails.
-   */
-  constructor(applyAttributes: (node: Node) => void, onRollback: (undo: Undo) => void) {
+  /** `applyAttributes` gives a node the modes and times that were set here for the version it shows. */
+  constructor(applyAttributes: (node: Node) => void) {
     this.#applyAttributes = applyAttributes
-    this.#onRollback = onRollback
   }
 
   /** Makes the document show this version, with the modes and times that were set here for it. */
@@ -48,8 +43,7 @@ export class Versions {
     this.#leave(node)
     if (node.stored.record === undefined) return
     node.stored.moveTo(path)
-    this.#add(node, path)
-    this.#onRollback(() => this.#remove(node, path))
+    this.#elsewhere.set(path, new Set(this.#elsewhere.get(path)).add(node))
   }
 
   /** Notes that the service has the shown version at the node's own path, if anywhere. */
@@ -107,24 +101,13 @@ export class Versions {
     return [...(this.#elsewhere.get(path) ?? [])].filter((node) => node.storedPath === path)
   }
 
-  /** Called before each change: registers its undo, and removes the node from `#elsewhere`. */
+  /** Called before each change: removes the node from `#elsewhere`. */
   #leave(node: Node): void {
     const { elsewhere } = node.stored
-    this.#onRollback(node)
     if (elsewhere === undefined || this.#elsewhere.get(elsewhere)?.has(node) !== true) return
-    this.#remove(node, elsewhere)
-    this.#onRollback(() => this.#add(node, elsewhere))
-  }
-
-  #add(node: Node, path: string): void {
-    const nodes = this.#elsewhere.get(path)
-    if (nodes === undefined) this.#elsewhere.set(path, new Set([node]))
-    else nodes.add(node)
-  }
-
-  #remove(node: Node, path: string): void {
-    const nodes = this.#elsewhere.get(path)
-    nodes?.delete(node)
-    if (nodes?.size === 0) this.#elsewhere.delete(path)
+    const others = new Set(this.#elsewhere.get(elsewhere))
+    others.delete(node)
+    if (others.size === 0) this.#elsewhere.delete(elsewhere)
+    else this.#elsewhere.set(elsewhere, others)
   }
 }

@@ -231,7 +231,7 @@ function noteForeignVersion(
  * document that was renamed to it and is being written replaces it.
  */
 function onUploaded(
-  { tree, journal }: Pick<LandParts, 'tree' | 'journal'>,
+  { tree }: LeftParts,
   { path, movedForeignVersion }: Intention,
   record: RemoteFile | undefined,
 ): void {
@@ -242,7 +242,6 @@ function onUploaded(
   const node = tree.keptChild(folder, name)
   // A version that another client stored there has been seen by nobody.
   if (node === undefined || !isInFront(node) || movedForeignVersion === true) return
-  journal.onRollback(node)
   node.unsent.mayReplace(fingerprintOf(record))
 }
 
@@ -286,7 +285,7 @@ function markCreatedRemotely(parts: LandParts, folder: Node): void {
   const state = folder.folder
   if (state === undefined) return
   parts.journal.transaction(() => {
-    parts.journal.onRollback(state.markCreatedRemotely())
+    state.markCreatedRemotely()
     parts.tree.places.settleSince(folder)
     parts.journal.folders.remove(folder.path)
     rememberFolder(parts, folder)

@@ -6,14 +6,11 @@ import type { Job } from '../../content/commit/job.ts'
 import { forgetStored, type ForgetParts } from './content.ts'
 import { saveLocalRow, type LocalRowParts } from './local-rows.ts'
 import type { Node } from '../tree/node.ts'
-import { putName } from '../tree/put-name.ts'
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
-import type { Journal } from '../../content/spool/journal.ts'
 import type { Owners } from './owners.ts'
 import { isUnsubmitted } from './unsubmitted.ts'
 
 interface DeferParts {
-  readonly journal: Journal
   /** Resting backups, by the path that they left. */
   readonly deferred: Map<string, DeferredBackup>
 }
@@ -39,20 +36,16 @@ function isLeaving({ queue, owners }: BackupParts, node: Node, path: string): bo
 }
 
 /** Notes that the document that had `path` rests under its new name. Backups that rest no longer are removed. */
-export function defer(parts: DeferParts, path: string, backup: DeferredBackup): void {
-  for (const [other, { node, job }] of parts.deferred) if (node.job !== job) put(parts, other, undefined)
-  put(parts, path, backup)
-}
-
-function put({ deferred, journal }: DeferParts, path: string, backup: DeferredBackup | undefined): void {
-  journal.onRollback(putName(deferred, path, backup))
+export function defer({ deferred }: DeferParts, path: string, backup: DeferredBackup): void {
+  for (const [other, { node, job }] of deferred) if (node.job !== job) deferred.delete(other)
+  deferred.set(path, backup)
 }
 
 /** Keeps the resting backup here when a successor takes the path. Part of the transaction that journals the successor. */
 export function keepBackup(parts: BackupParts, path: string): void {
   const backup = parts.deferred.get(path)
   if (backup === undefined) return
-  put(parts, path, undefined)
+  parts.deferred.delete(path)
   const { node, job } = backup
   // The service has a document at the backup's own path, which has to be replaced there.
   if (node.job !== job || node.isUnlinked || job.intention.base !== undefined) return

@@ -10,6 +10,7 @@ import { pathOfLocalRow, rowOfLocalFile } from '../../content/spool/tables/local
 import type { Spool } from '../../content/spool/spool.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
 import type { Log } from '../../log.ts'
+import { UndoableSet } from '../../content/spool/undo.ts'
 import { nameOf } from '../../path.ts'
 import type { Node } from '../tree/node.ts'
 import { isOwnName } from '../tree/scratch.ts'
@@ -59,12 +60,6 @@ export class Claims {
   show(node: Node, file: SpoolFile | undefined): void {
     const before = node.content
     if (before === file) return
-    const putBack = node.local.snapshot()
-    this.#journal.onRollback(() => {
-      if (file !== undefined) this.#of(file.id).nodes.delete(node)
-      if (before !== undefined) this.#of(before.id).nodes.add(node)
-      putBack()
-    })
     node.local.become(file)
     if (file !== undefined) this.#of(file.id).nodes.add(node)
     if (before === undefined) return
@@ -162,7 +157,7 @@ export class Claims {
     if (claimants === undefined) {
       claimants = {
         rows: new Set(),
-        nodes: new Set(),
+        nodes: new UndoableSet(),
         wasNamed: false,
         namings: 0,
         isSealed: false,

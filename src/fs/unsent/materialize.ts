@@ -71,14 +71,12 @@ export function moveDetached(parts: MoveDetachedParts, intention: Intention): vo
   if (spool !== undefined) parts.spool.journal(parts.spool.get(spool), path)
   if (node === undefined || node.job?.intention.id !== id) return
   if (spool !== undefined) return showCarried(parts, node, spool)
-  parts.journal.onRollback(node)
   // The node must not show the version that is at the old path by now.
   parts.tree.versions.atOwnPath(node)
 }
 
 /** Makes the node show the content of its newest change, which may have been another change's; part of a transaction. */
 export function showCarried(parts: MoveDetachedParts, node: Node, spool: string): void {
-  parts.journal.onRollback(node)
   if (node.content === undefined) {
     const content = parts.spool.get(spool)
     takeContent(parts, node, content)

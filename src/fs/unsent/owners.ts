@@ -1,7 +1,7 @@
 // The node whose change each intention carries. A node may have several jobs: an older one is under way while the newest waits.
 // Only this code gives a node a job, or takes it away.
 
-import type { Undo } from '../../content/spool/undo.ts'
+import { UndoableMap } from '../../content/spool/undo.ts'
 import type { Job } from '../../content/commit/job.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
@@ -15,15 +15,9 @@ export interface HandedIn {
 }
 
 export class Owners {
-  readonly #onRollback: (undo: Undo) => void
   /** By intention id. */
-  readonly #nodes = new Map<number, Node>()
-  readonly #ids = new Map<Node, Set<number>>()
-
-  /** `onRollback` registers the undo of a change, in case the journal's transaction fails. */
-  constructor(onRollback: (undo: Undo) => void) {
-    this.#onRollback = onRollback
-  }
+  readonly #nodes = new UndoableMap<number, Node>()
+  readonly #ids = new UndoableMap<Node, ReadonlySet<number>>()
 
   of({ id }: Intention): Node | undefined {
     return this.#nodes.get(id)
@@ -31,7 +25,6 @@ export class Owners {
 
   /** Makes this job the node's newest change; undefined: nothing has to be sent. */
   handIn(node: Node, job: Job | undefined, { content, epoch }: HandedIn): void {
-    this.#onRollback(node)
     node.unsent.handedIn(job, content, epoch)
     if (epoch !== undefined) node.local.handedIn()
     if (job !== undefined) this.#set(job.intention.id, node)
@@ -45,7 +38,6 @@ export class Owners {
 
   /** Notes that the node's change was taken back before it was sent. */
   withdraw(node: Node): void {
-    this.#onRollback(node)
     if (node.job !== undefined) this.#set(node.job.intention.id, undefined)
     node.unsent.withdrawn()
   }
@@ -55,7 +47,6 @@ export class Owners {
     const node = this.of(intention)
     this.#set(intention.id, undefined)
     if (node === undefined) return undefined
-    this.#onRollback(node)
     if (successor !== undefined) this.#set(successor.intention.id, node)
     if (node.job?.intention.id === intention.id) node.unsent.goesOnAs(successor)
     return node
@@ -68,28 +59,23 @@ export class Owners {
 
   /** Makes all jobs of one node those of another. */
   handOver(from: Node, to: Node): void {
-    for (const id of this.#ids.get(from) ?? []) this.#put(id, to)
+    for (const id of this.#ids.get(from) ?? []) this.#set(id, to)
     from.unsent.goesOnAs(undefined)
   }
 
   #set(id: number, node: Node | undefined): void {
     const before = this.#nodes.get(id)
-    this.#put(id, node)
-    this.#onRollback(() => this.#put(id, before))
-  }
-
-  #put(id: number, node: Node | undefined): void {
-    const before = this.#nodes.get(id)
-    const others = before === undefined ? undefined : this.#ids.get(before)
-    others?.delete(id)
-    if (before !== undefined && others?.size === 0) this.#ids.delete(before)
+    if (before !== undefined) {
+      const others = new Set(this.#ids.get(before))
+      others.delete(id)
+      if (others.size === 0) this.#ids.delete(before)
+      else this.#ids.set(before, others)
+    }
     if (node === undefined) {
       this.#nodes.delete(id)
       return
     }
     this.#nodes.set(id, node)
-    const ids = this.#ids.get(node)
-    if (ids === undefined) this.#ids.set(node, new Set([id]))
-    else ids.add(id)
+    this.#ids.set(node, new Set(this.#ids.get(node)).add(id))
   }
 }

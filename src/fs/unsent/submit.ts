@@ -4,6 +4,7 @@
 import type { Job } from '../../content/commit/job.ts'
 import type { AttributeRow } from '../../content/spool/journal-rows.ts'
 import type { SpoolFile } from '../../content/spool/spool-file.ts'
+import { UndoableMap } from '../../content/spool/undo.ts'
 import { backupGraceMs, keepBackup, defer, type BackupParts, type DeferredBackup } from './backup.ts'
 import { revertRename } from './revert-rename.ts'
 import { discardContent, type DiscardParts } from './content.ts'
@@ -44,7 +45,7 @@ export class Saves {
   readonly #parts: SavesParts & BackupParts
 
   constructor(parts: SavesParts) {
-    const deferred = new Map<string, DeferredBackup>()
+    const deferred = new UndoableMap<string, DeferredBackup>()
     this.deferred = deferred
     this.#parts = { ...parts, deferred }
   }
@@ -91,7 +92,6 @@ export class Saves {
     deferMs: number = usualRestMs(this.#parts.closeWait, node),
   ): Job | undefined {
     const job = this.#parts.journal.transaction(() => {
-      this.#parts.journal.onRollback(node)
       keepBackup(this.#parts, node.path)
       const handedIn = journalPut(this.#parts, node, content, deferMs)
       this.#parts.attributes.saveWithChange(node, handedIn?.intention)
@@ -99,7 +99,7 @@ export class Saves {
     })
     // All of them: a folder that the service knows nothing of may have been moved into one that it knows.
     for (let above = node.parent; above?.folder !== undefined; above = above.parent) {
-      if (above.folder.isOnlyHere) this.#parts.journal.onRollback(above.folder.handIn())
+      if (above.folder.isOnlyHere) above.folder.handIn()
     }
     this.#parts.owners.handIn(node, job, {
       content,
@@ -113,7 +113,6 @@ export class Saves {
   /** Like `submit`, for a file that was on this machine only and is a document from now on. */
   submitDecided(node: Node, content: SpoolFile, securedEpoch: number): void {
     this.#parts.journal.transaction(() => {
-      this.#parts.journal.onRollback(node)
       this.#parts.journal.localFiles.remove(node.path)
       node.local.publish()
       node.unsent.mayReplace(undefined)

@@ -14,6 +14,8 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { intend } from '../../../src/content/intention.ts'
+import { onRollback } from '../../../src/content/spool/transaction-steps.ts'
+import { Undoable, UndoableMap, UndoableSet } from '../../../src/content/spool/undo.ts'
 import { Journal } from '../../../src/content/spool/journal.ts'
 import { schemaVersion } from '../../../src/content/spool/journal-migrations.ts'
 import { SavedListings } from '../../../src/content/spool/saved-listings.ts'
@@ -148,33 +150,49 @@ test('a transaction that fails names no file, and takes no name away', () => {
   journal.close()
 })
 
+class Thing extends Undoable<{ value: number; other: string }> {
+  constructor() {
+    super({ value: 1, other: 'same' })
+  }
+  get value(): number {
+    return this.now.value
+  }
+  change(value: number): void {
+    this.alter({ value })
+  }
+}
+
 test('what a transaction changed several times is as before where it fails, and once more where that is another', () => {
   const journal = new Journal(dir, realWorld())
-  let value = 1
-  const thing = {
-    snapshot() {
-      const before = value
-      return () => void (value = before)
-    },
-  }
-  const change = (to: number): void => {
-    journal.onRollback(thing)
-    value = to
-  }
+  const thing = new Thing()
+  const entries = new UndoableMap([['a', 1], ['b', 2]]) // prettier-ignore
+  const members = new UndoableSet(['a', 'b'])
+  const seen = (): unknown => [thing.value, Object.fromEntries(entries), new Set(members)]
   const failing = (): void => {
-    change(value + 1)
-    journal.onRollback(() => void (value *= 10))
-    change(value + 1)
+    thing.change(thing.value + 1)
+    entries.set('a', 5).set('c', 3).delete('b')
+    members.add('c').delete('a')
+    thing.change(thing.value + 1)
+    entries.set('a', 6).clear()
+    members.clear()
     throw new Error('it fails')
   }
-  change(2)
+  const before = seen()
   for (let round = 0; round < 2; round++) {
     expect(() => journal.transaction(failing)).toThrow('it fails')
-    expect(value).toBe(2)
+    expect(seen()).toEqual(before)
   }
-  journal.transaction(() => change(3))
+  journal.transaction(() => {
+    thing.change(3)
+    entries.set('a', 7)
+    members.delete('a')
+  })
+  // Outside of a transaction nothing is noted.
+  thing.change(4)
+  const after = seen()
+  expect(after).toEqual([4, { a: 7, b: 2 }, new Set(['b'])])
   expect(() => journal.transaction(failing)).toThrow('it fails')
-  expect(value).toBe(3)
+  expect(seen()).toEqual(after)
   journal.close()
 })
 
@@ -197,8 +215,8 @@ test('a step that throws after a transaction, or while one is undone, keeps no o
   const undone = (): void =>
     journal.transaction(() => {
       journal.folders.save('/b')
-      journal.onRollback(() => taken.push('undone'))
-      journal.onRollback(fail)
+      onRollback(() => taken.push('undone'))
+      onRollback(fail)
       throw new Error('the transaction')
     })
   expect(undone).toThrow('the transaction')

@@ -19,7 +19,6 @@ const spoolRows: JournaledContents = {
   remove: (id) => rows.delete(id),
   forget: (id) => rows.delete(id),
   get: (id) => rows.get(id),
-  onRollback() {},
 }
 
 beforeEach(async () => {
@@ -116,7 +115,7 @@ test.each([
 test('content that is on disk is not synced again', async () => {
   let syncs = 0
   const disk = { ...systemDisk, fdatasync: (fd: number) => (syncs++, systemDisk.fdatasync(fd)) }
-  const noRows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
+  const noRows = { save() {}, remove() {}, forget() {}, get: () => undefined }
   const file = new Spool(temporary.path, noRows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(100_000))
   await file.sync()
@@ -257,7 +256,7 @@ test('a file that is taken away while a document is copied into it has all of th
 test('what a failed sync lost is written again before the next one is believed', async () => {
   const content = Buffer.alloc(3_000_000, 'content')
   const disk = forgetfulDisk(content.length)
-  const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
+  const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, content)
   disk.refusals = 1
@@ -269,7 +268,7 @@ test('what a failed sync lost is written again before the next one is believed',
 
 test('of several syncs under way at once each fails, though the disk tells one', async () => {
   const disk = forgetfulDisk(1_000)
-  const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
+  const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
   const file = new Spool(temporary.path, rows, { ...realWorld(), disk }).create('a.pdf')
   await file.write(0, Buffer.alloc(1_000, 'content'))
   disk.refusals = 1

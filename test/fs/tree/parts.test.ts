@@ -90,6 +90,18 @@ function seen(node: Node): Record<string, Record<string, unknown>> {
   }
 }
 
+/** Returns the result of `body` in a transaction that then fails. */
+function failing<T>(body: () => T): T {
+  let result: T | undefined
+  expect(() =>
+    journal.transaction(() => {
+      result = body()
+      throw new Error('the disk is full')
+    }),
+  ).toThrow('the disk is full')
+  return result as T
+}
+
 interface Step {
   readonly part: 'place' | 'stored' | 'local' | 'unsent' | 'times'
   readonly verb: string
@@ -219,34 +231,31 @@ describe('a verb of a node', () => {
     const node = new Node(3, 'file', root, 'a.txt')
     given?.(node)
     const before = seen(node)
-    const putBack = node.snapshot()
-    does(node)
-    const after = seen(node)
-    putBack()
+    const after = failing(() => {
+      does(node)
+      return seen(node)
+    })
     expect(seen(node)).toEqual(goesOn ? after : before)
   })
 
-  it('is put back with all that came after it, as `onRollback` has it', () => {
+  it('is put back with all that came after it', () => {
     const node = new Node(3, 'file', root, 'a.txt')
     const before = seen(node)
-    expect(() =>
-      journal.transaction(() => {
-        journal.onRollback(node)
-        for (const { given, does, goesOn = false } of steps) {
-          if (goesOn) continue
-          given?.(node)
-          does(node)
-        }
-        expect(seen(node)).not.toEqual(before)
-        throw new Error('the disk is full')
-      }),
-    ).toThrow('the disk is full')
+    const after = failing(() => {
+      for (const { given, does, goesOn = false } of steps) {
+        if (goesOn) continue
+        given?.(node)
+        does(node)
+      }
+      return seen(node)
+    })
+    expect(after).not.toEqual(before)
     expect(seen(node)).toEqual(before)
   })
 
   it('is in this table, whichever it is', () => {
     const { stored, local, unsent, times } = new Node(3, 'file', root, 'a.txt')
-    const questions = ['snapshot', 'versionAt', 'isOf', 'isNewerThan']
+    const questions = ['versionAt', 'isOf', 'isNewerThan']
     const parts = { place: new Node(3, 'file', root, 'a.txt'), stored, local, unsent, times }
     const all = Object.entries(parts).flatMap(([part, of]) => verbs(of).map((verb) => `${part}: ${verb}`))
     const asked = (verb: string): boolean => questions.includes(verb.split(': ')[1] ?? '')
@@ -324,24 +333,25 @@ describe('a folder', () => {
     isOnlyHere,
   ]
 
-  it('is made here, only here, handed in and in the service, and each may be undone', () => {
+  it('is made here, only here, handed in and in the service, has children and keeps names, and each is undone', () => {
     const part = new FolderPart<string>()
+    const seenNow = (): unknown => [flags(part), [...part.children], [...part.kept]]
     const verbs = [
-      [() => part.makeHere(), [true, false]],
-      [() => part.makeOnlyHere(), [true, true]],
-      [() => part.handIn(), [true, false]],
-      [() => part.markCreatedRemotely(), [false, false]],
+      [() => part.makeHere(), [[true, false], [], []]],
+      [() => part.makeOnlyHere(), [[true, true], [], []]],
+      [() => part.handIn(), [[true, false], [], []]],
+      [() => part.markCreatedRemotely(), [[false, false], [], []]],
+      [() => part.put('a', 'child'), [[false, false], [['a', 'child']], []]],
+      [() => part.keep('a'), [[false, false], [['a', 'child']], ['a']]],
+      [() => part.unkeep('a'), [[false, false], [['a', 'child']], []]],
+      [() => part.put('a', undefined), [[false, false], [], []]],
     ] as const
-    const undo: (() => void)[] = []
-    const before: (readonly boolean[])[] = []
     for (const [verb, after] of verbs) {
-      before.push(flags(part))
-      undo.push(verb())
-      expect(flags(part)).toEqual(after)
-    }
-    for (const step of undo.toReversed()) {
-      step()
-      expect(flags(part)).toEqual(before.pop())
+      const before = seenNow()
+      failing(verb)
+      expect(seenNow()).toEqual(before)
+      verb()
+      expect(seenNow()).toEqual(after)
     }
   })
 
@@ -353,16 +363,6 @@ describe('a folder', () => {
       part[verb]()
       expect(flags(part)).toEqual([verb === 'handIn', false])
     }
-  })
-
-  it('arrives where it exists here, and is what it was when that is put back', () => {
-    const part = new FolderPart<string>()
-    const putBack = part.snapshot()
-    part.arrive()
-    expect(flags(part)).toEqual([true, false])
-    part.makeOnlyHere()
-    putBack()
-    expect(flags(part)).toEqual([false, false])
   })
 
   it('is listed as it is until its names are others', () => {

@@ -78,7 +78,6 @@ export async function setUpTree(
     wall: createClock().wall,
     log: silentLog,
     saved,
-    follow: (undo) => journal.onRollback(undo),
     afterCommit: (step) => journal.afterCommit(step),
     isOfFormerFolder: () => false,
     isToBeEmptied: () => false,

@@ -30,10 +30,7 @@ beforeEach(async () => {
     mtime: undefined,
   })
   const attributes = new AttributeStore(journal)
-  versions = new Versions(
-    (each) => attributes.applyAttributes(each),
-    (undo) => journal.onRollback(undo),
-  )
+  versions = new Versions((each) => attributes.applyAttributes(each))
   node = new Node(2, 'file', root, 'a.txt')
   other = new Node(3, 'file', root, 'b.txt')
 })

@@ -25,7 +25,7 @@ beforeEach(async () => {
   temporary = await makeTemporaryFolder()
   journal = new Journal(temporary.path, realWorld())
   file = new Spool(join(temporary.path, 'spool'), journal.contents, realWorld()).create('a.txt')
-  owners = new Owners((undo) => journal.onRollback(undo))
+  owners = new Owners()
   node = new Node(2, 'file', root, 'a.txt')
   other = new Node(3, 'file', root, 'b.txt')
 })

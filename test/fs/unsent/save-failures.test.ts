@@ -128,7 +128,7 @@ describe('what the disk here refuses', () => {
 })
 
 describe('a disk that refuses for hours', () => {
-  const rows = { save() {}, remove() {}, forget() {}, onRollback() {}, get: () => undefined }
+  const rows = { save() {}, remove() {}, forget() {}, get: () => undefined }
   let dir: string
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'unkept-'))

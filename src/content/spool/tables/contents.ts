@@ -1,6 +1,7 @@
 // The journal's table of small contents, by the id of their spool file. Each becomes durable together with its intention.
 
 import type { JournalDatabase } from '../journal-database.ts'
+import { onRollback } from '../transaction-steps.ts'
 
 export class Contents {
   readonly #db: JournalDatabase
@@ -51,12 +52,7 @@ export class Contents {
 
   /** Cancels the removal that `forget` put off. */
   #keep(spool: string): void {
-    if (this.#forgotten.delete(spool)) this.#db.onRollback(() => this.#forgotten.add(spool))
-  }
-
-  /** Runs `undo` if the transaction under way is rolled back, for a caller that tracks this table's rows in memory. */
-  onRollback(undo: () => void): void {
-    this.#db.onRollback(undo)
+    if (this.#forgotten.delete(spool)) onRollback(() => this.#forgotten.add(spool))
   }
 
   remove(spool: string): void {

@@ -1,13 +1,14 @@
 // The spool file that each row of the journal names, in memory only. Rows have keys like `intention 7` and `scratch /a.tmp`.
 
 import type { JournalDatabase } from '../journal-database.ts'
+import { UndoableMap } from '../undo.ts'
 import type { Dropped } from './dropped.ts'
 
 export class NamedContents {
   readonly #db: JournalDatabase
   readonly #dropped: Dropped
   /** Id of the spool file, by the row's key. */
-  readonly #named = new Map<string, string>()
+  readonly #named = new UndoableMap<string, string>()
   /** Called after the commit that changed the spool file which a row names (undefined: none), so that `Claims` follow. */
   onNamed: (row: string, before: string | undefined, now: string | undefined) => void = () => {}
 
@@ -35,13 +36,8 @@ export class NamedContents {
     const before = this.#named.get(row)
     if (before === spool) return
     if (before !== undefined) this.#dropped.add(before)
-    this.#set(row, spool)
-    this.#db.onRollback(() => this.#set(row, before))
-    this.#db.afterCommit(() => this.onNamed(row, before, spool))
-  }
-
-  #set(row: string, spool: string | undefined): void {
     if (spool === undefined) this.#named.delete(row)
     else this.#named.set(row, spool)
+    this.#db.afterCommit(() => this.onNamed(row, before, spool))
   }
 }

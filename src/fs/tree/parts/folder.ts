@@ -1,20 +1,29 @@
 // Parts that only a folder has: its nodes, the names kept in it whatever a listing says, whether the service knows it, and
-// the names that the door was told. A verb that a transaction of the journal may undo answers how.
+// the names that the door was told.
 
-import { putName } from '../put-name.ts'
+import { Undoable, UndoableMap, UndoableSet } from '../../../content/spool/undo.ts'
 import { FolderOrder } from '../folder-order.ts'
 
+interface Known {
+  readonly isMadeHere: boolean
+  readonly isOnlyHere: boolean
+}
+
+const initial: Known = { isMadeHere: false, isOnlyHere: false }
+
 /** `Child` is a node. */
-export class FolderPart<Child> {
-  readonly #children = new Map<string, Child>()
-  readonly #kept = new Set<string>()
-  #isMadeHere = false
-  #isOnlyHere = false
+export class FolderPart<Child> extends Undoable<Known> {
+  readonly #children = new UndoableMap<string, Child>()
+  readonly #kept = new UndoableSet<string>()
   #order: FolderOrder | undefined
   #droppedNames: string | undefined
   #minRequestedAt = 0
   #generation = 0
   #listedGeneration = -1
+
+  constructor() {
+    super(initial)
+  }
 
   /** Live nodes by name. Written by `Places` and `NodeTable`. */
   get children(): ReadonlyMap<string, Child> {
@@ -27,65 +36,49 @@ export class FolderPart<Child> {
   }
 
   /** This child has the name; undefined for none. */
-  put(name: string, child: Child | undefined): () => void {
-    return putName(this.#children, name, child)
+  put(name: string, child: Child | undefined): void {
+    if (child === undefined) this.#children.delete(name)
+    else this.#children.set(name, child)
   }
 
   /** The child of this name exists whatever a listing says. */
-  keep(name: string): () => void {
+  keep(name: string): void {
     this.#kept.add(name)
-    return () => this.#kept.delete(name)
   }
 
   /** A listing decides on the name, which was kept. */
-  unkeep(name: string): () => void {
+  unkeep(name: string): void {
     this.#kept.delete(name)
-    return () => this.#kept.add(name)
   }
 
   /** mkdir made it here; the service learns of it when a file lands in it. */
   get isMadeHere(): boolean {
-    return this.#isMadeHere
+    return this.now.isMadeHere
   }
 
   /** Made here by this run, and nothing in it was ever handed in to be sent: the service knows nothing of it. */
   get isOnlyHere(): boolean {
-    return this.#isOnlyHere
+    return this.now.isOnlyHere
   }
 
   /** It exists here, whatever the service makes of it. */
-  makeHere(): () => void {
-    return this.#be(true, this.#isOnlyHere)
+  makeHere(): void {
+    this.alter({ isMadeHere: true })
   }
 
   /** The service knows nothing of it. */
-  makeOnlyHere(): () => void {
-    return this.#be(this.#isMadeHere, true)
+  makeOnlyHere(): void {
+    this.alter({ isOnlyHere: true })
   }
 
   /** Something in it is handed in: the service may know it from now on. */
-  handIn(): () => void {
-    return this.#be(this.#isMadeHere, false)
+  handIn(): void {
+    this.alter({ isOnlyHere: false })
   }
 
   /** The service has it. */
-  markCreatedRemotely(): () => void {
-    return this.#be(false, false)
-  }
-
-  /** It was renamed: nothing is at its new place but what is kept. */
-  arrive(): void {
-    this.#isMadeHere = true
-  }
-
-  #be(isMadeHere: boolean, isOnlyHere: boolean): () => void {
-    const [wasMadeHere, wasOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]
-    this.#isMadeHere = isMadeHere
-    this.#isOnlyHere = isOnlyHere
-    return () => {
-      this.#isMadeHere = wasMadeHere
-      this.#isOnlyHere = wasOnlyHere
-    }
+  markCreatedRemotely(): void {
+    this.alter(initial)
   }
 
   /** When what is known of it came (ms), be it known no longer: an answer to an earlier question may be older than that. */
@@ -148,18 +141,5 @@ export class FolderPart<Child> {
   /** No handle is going on from the places told. */
   forgetOrder(): void {
     this.#order = undefined
-  }
-
-  /** Its children, and whether the service knows it, as they are now, to be put back. */
-  snapshot(): () => void {
-    const [children, kept] = [[...this.#children], [...this.#kept]]
-    const [isMadeHere, isOnlyHere] = [this.#isMadeHere, this.#isOnlyHere]
-    return () => {
-      for (const names of [this.#children, this.#kept]) names.clear()
-      for (const [name, node] of children) this.#children.set(name, node)
-      for (const name of kept) this.#kept.add(name)
-      this.#isMadeHere = isMadeHere
-      this.#isOnlyHere = isOnlyHere
-    }
   }
 }
