@@ -7,7 +7,7 @@ import { isBelieved, type SyncedPath, type Told } from '../../ledger/view.ts'
 import type { Notifier, Watcher } from '../operations.ts'
 import { changesOfOthers } from './changes-of-others.ts'
 import { isRemembered } from './folder-source.ts'
-import type { Listing } from './listings.ts'
+import type { Listing, Listings } from './listings.ts'
 import { pathIn, type FolderState, type Node } from './node.ts'
 import { isKept, type NodeTable } from './node-table.ts'
 import type { Places } from './places.ts'
@@ -19,8 +19,7 @@ export interface ListingMergeOptions {
   readonly places: Places
   readonly synced: SyncedPaths
   readonly ttlMs: number
-  /** Listing of the folder that the service gave last. */
-  known(folder: Node): Listing | undefined
+  readonly listings: Pick<Listings, 'known' | 'end'>
   notifier(): Notifier
   watcher(): Watcher
   /** The folder shows another list of names now. */
@@ -114,7 +113,7 @@ export class ListingMerge {
   /** Where the folder was kept for names in it, none of which is kept any more, the listing above it decides. */
   emptied(folder: Node): void {
     const { parent } = folder
-    const listing = parent === undefined ? undefined : this.#options.known(parent)
+    const listing = parent === undefined ? undefined : this.#options.listings.known(parent)
     if (parent?.folder === undefined || listing === undefined || !isKept(folder)) return
     if (!this.#isReleased(folder, listing)) return
     if (this.#update(folder, listing)) {
@@ -184,7 +183,7 @@ export class ListingMerge {
   ): boolean {
     if (isBelieved(listing.requestedAt, record, synced)) return true
     if (!isAgreed && synced?.agreedAt !== undefined && listing.requestedAt > synced.agreedAt)
-      listing.until = Math.min(listing.until ?? Infinity, synced.until)
+      this.#options.listings.end(listing, synced.until)
     return false
   }
 

@@ -24,8 +24,6 @@ export interface Listing {
   readonly names: ListedNames
   /** When it was requested (ms): changes that the service agreed to later are not in it. */
   readonly requestedAt: number
-  /** Valid until this time (ms) at most, because it contradicts a recent change of this drive, and may lag behind it. */
-  until?: number
 }
 
 /** A request for a folder's listing that is under way. */
@@ -66,6 +64,8 @@ export class Listings {
   /** The newest request under way, by folder, for later readers to share. */
   readonly #shared = new Map<number, Request>()
   readonly #justListed: JustListed
+  /** Times (ms) until which listings are valid at most. */
+  readonly #until = new WeakMap<Listing, number>()
   #sweep: Timer | undefined
   /** Delay (ms) after which the scheduled sweep was to run. */
   #sweepsAfterMs = Infinity
@@ -146,7 +146,12 @@ export class Listings {
   /** Makes the next reader request a new listing. While the service is away, the old one is still returned. */
   expire(folder: Node): void {
     const listing = this.#cache.peek(folder.ino)
-    if (listing !== undefined) listing.until = -Infinity
+    if (listing !== undefined) this.end(listing, -Infinity)
+  }
+
+  /** It contradicts a recent change of this drive, and may lag behind that: valid until this time (ms) at most. */
+  end(listing: Listing, at: number): void {
+    this.#until.set(listing, Math.min(at, this.#until.get(listing) ?? Infinity))
   }
 
   forget(folder: Node): void {
@@ -158,8 +163,8 @@ export class Listings {
 
   /** Returns for how many milliseconds the listing is still fresh; 0 or less if it is not. */
   remainingMs(listing: Listing): number {
-    const until = Math.min(listing.requestedAt + this.#options.ttlMs, listing.until ?? Infinity)
-    return until - this.#options.now()
+    const until = this.#until.get(listing) ?? Infinity
+    return Math.min(listing.requestedAt + this.#options.ttlMs, until) - this.#options.now()
   }
 
   /** Returns for how long (ms) a door may cache what comes from it: less than it is fresh, so that no program waits for a refresh. */

@@ -135,10 +135,9 @@ export class Tree {
     const isOfFormerFolder = (path: string): boolean => options.isOfFormerFolder(path)
     const isToGo = (path: string): boolean => isToBeEmptied(path) || isOfFormerFolder(path)
     this.places = new Places({ ...shared, isToBeEmptied, isToGo })
-    const known = (folder: Node): Listing | undefined => listings.known(folder)
     this.#merge = new ListingMerge({
       ...shared,
-      known,
+      listings,
       isOfFormerFolder,
       watcher: () => this.watcher,
       nodes,
