@@ -25,9 +25,9 @@ export interface RunOptions {
   readonly mayFail?: boolean
 }
 
-/** Runs `program`. Throws, with its output, if it fails or takes longer than `limitMs` (default: two minutes). */
+/** Runs `program`. Throws, with its output, if it fails or takes longer than `limitMs` (default: 280 s, a little less than a test may take). */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { limitMs = 120_000, env = process.env, user, mayFail = false } = options
+  const { limitMs = 280_000, env = process.env, user, mayFail = false } = options
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'], ...user })
     let stdout = ''
