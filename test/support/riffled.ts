@@ -4,7 +4,7 @@
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const longestWaiting = /-away\.|\/slow-uplink\.|\/reach\.|\/steps\.|\/bare-debian\./
+const longestWaiting = /-away\.|\/slow-uplink\.|\/reach\.|\/steps\.|\/bare-debian\.|\/histories-/
 /** Short files with long-running suites: without a record of earlier runs, vitest sorts by the size of files. */
 const long = /\/behaviour\/|\/world\/simulation\.|\/serve-command\.|\/model\//
 

@@ -1,0 +1,5 @@
+// All simulated worlds that failed once, of a drive alone, those of 50,000 steps among them.
+
+import { replayAll } from './histories.ts'
+
+replayAll(false)
