@@ -165,12 +165,15 @@ describe('a look that is answered late', () => {
     await removing
   }
 
-  it('may show what was deleted when it was asked for', async () => {
+  // The delete of what was in the folder is sent after a second, and the folder gone with it: a busy machine may be slower than that.
+  const again = { retry: 3 }
+
+  it('may show what was deleted when it was asked for', again, async () => {
     await overtaken(async () => undefined)
     expect(await testService.other.get('/d')).toBeUndefined()
   })
 
-  it('does not show what was saved since, which stays', async () => {
+  it('does not show what was saved since, which stays', again, async () => {
     const removing = overtaken(() => calls.writeFile('/d/new.txt', 'new'))
     await expect(removing).rejects.toMatchObject({ code: 'ENOTEMPTY' })
     expect((await testService.other.bytes('/d/new.txt')).toString()).toBe('new')
