@@ -151,6 +151,7 @@ describe('a look that is answered late', () => {
     const asOf = Date.now()
     gate.decide = ({ method, path }) => (method === 'GET' && path === '/d' ? 'keep' : 'pass')
     const removing = calls.rmdir('/d')
+    removing.catch(() => undefined)
     await waitUntil('the look is under way', () => gate.kept === 1)
     gate.decide = () => 'pass'
     await meanwhile()

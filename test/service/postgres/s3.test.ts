@@ -18,7 +18,9 @@ import { startRawServer } from '../../support/raw-server.ts'
 import { documentOf, files } from '../support.ts'
 import { type Nodes, startNodes } from './nodes.ts'
 
-const folder = process.env['DOCMOUNT_TEST_S3']
+/** One of its own, for its gateway is stopped: beside the one that other tests use at the same time. */
+const folder =
+  process.env['DOCMOUNT_TEST_S3'] === undefined ? undefined : `${process.env['DOCMOUNT_TEST_S3']}-stopped`
 const engines = new URL('../../../scripts/engines', import.meta.url).pathname
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 const MiB = 1024 * 1024
@@ -38,7 +40,10 @@ describe.skipIf(folder === undefined)('contents in a bucket', () => {
     nodes = await startNodes({ blobs })
   })
   afterEach(() => nodes.close())
-  afterAll(() => void vi.unstubAllEnvs())
+  afterAll(() => {
+    vi.unstubAllEnvs()
+    execFileSync(engines, ['stop-s3', folder!])
+  })
 
   const list = async (query: Record<string, string>, element: string): Promise<string[]> => {
     const answer = await client.ask({ method: 'GET', query: { ...query, prefix: client.prefix } })
