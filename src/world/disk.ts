@@ -128,3 +128,13 @@ export const systemDisk: Disk = {
   rmdir: promises.rmdir,
   copyFile: promises.copyFile,
 }
+
+/** Syncs a file, or the names in a folder. */
+export function syncNow(path: string, disk: Pick<Disk, 'openSync' | 'fsyncSync' | 'closeSync'>): void {
+  const fd = disk.openSync(path, 'r')
+  try {
+    disk.fsyncSync(fd)
+  } finally {
+    disk.closeSync(fd)
+  }
+}

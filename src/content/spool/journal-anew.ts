@@ -1,10 +1,11 @@
 // A new journal for one whose files were removed from their paths while it was open: the content of the open files is written
 // into a new file, which takes their place. After a kill in between, the next start uses the new file if it is complete.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type Database from 'libsql'
 import { isInPlace, knownFile, type KnownFile } from '../../known-file.ts'
+import { syncNow, systemDisk } from '../../world/disk.ts'
 import { asideName } from './journal-salvage.ts'
 
 /** Suffix of a new journal that is complete, and has not taken the old one's place yet. */
@@ -41,7 +42,7 @@ export function rewriteJournal(
   // SQLite uses an existing empty file, and so keeps its mode: only we may read it.
   closeSync(openSync(unfinished, 'wx', 0o600))
   db.prepare('vacuum into ?').run(unfinished)
-  syncNow(unfinished)
+  syncNow(unfinished, systemDisk)
   renameSync(unfinished, path + completeSuffix)
   return finishRewrite(path, known, now)
 }
@@ -59,16 +60,6 @@ export function finishRewrite(path: string, known: readonly KnownFile[], now: Da
     else rmSync(path + part, { force: true })
   }
   renameSync(complete, path)
-  syncNow(dirname(path))
+  syncNow(dirname(path), systemDisk)
   return aside
-}
-
-/** Syncs a file, or the names in a folder. */
-export function syncNow(path: string): void {
-  const fd = openSync(path, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
 }

@@ -4,8 +4,8 @@
 import type Database from 'libsql'
 import { join } from 'node:path'
 import { bytesInPlace, knownFile, type KnownFile } from '../../known-file.ts'
-import type { Disk } from '../../world/disk.ts'
-import { areInPlace, companionsOf, syncNow, rewriteJournal } from './journal-anew.ts'
+import { syncNow, systemDisk, type Disk } from '../../world/disk.ts'
+import { areInPlace, companionsOf, rewriteJournal } from './journal-anew.ts'
 import { LogIndex } from './journal-index.ts'
 import { openDatabase, openOrRepair } from './journal-opening.ts'
 import { reserveRoom } from './journal-room.ts'
@@ -120,7 +120,7 @@ export class JournalFiles {
 
   /** Syncs the names in the folder. */
   syncNames(): void {
-    syncNow(this.#options.stateDir)
+    syncNow(this.#options.stateDir, systemDisk)
   }
 
   #openAgain(): FormerFiles {

@@ -1,7 +1,7 @@
 // `lost+found`: content in the spool without a journal row, after damage to the journal, or if it was never closed before a
 // kill. Its right path is not known, so it is kept in dated folders, with what is known of it, until the user takes it out.
 
-import { copyBesideOthers, type Disk } from '../../world/disk.ts'
+import { copyBesideOthers, syncNow, type Disk } from '../../world/disk.ts'
 import { basename, dirname, join } from 'node:path'
 import { knownIn } from './known-contents.ts'
 import { namesIn } from './names-in.ts'
@@ -141,15 +141,6 @@ function syncFolderSync(folder: string, disk: Disk): void {
   } catch (error) {
     // Some network file systems sync no folders.
     if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
-  }
-}
-
-function syncNow(path: string, disk: Disk): void {
-  const fd = disk.openSync(path, 'r')
-  try {
-    disk.fsyncSync(fd)
-  } finally {
-    disk.closeSync(fd)
   }
 }
 

@@ -3,7 +3,7 @@
 //
 //   { "id": "8f0c…", "pins": ["/reports", "/letters/a.pdf"] }
 
-import type { Disk } from '../../world/disk.ts'
+import { syncNow, type Disk } from '../../world/disk.ts'
 import type { Chance } from '../../world/chance.ts'
 import type { World } from '../../world/world.ts'
 import { dirname, join } from 'node:path'
@@ -134,10 +134,5 @@ function writeDurably(disk: Disk, file: string, text: string): void {
     disk.closeSync(fd)
   }
   disk.renameSync(newFile, file)
-  const folder = disk.openSync(dirname(file), 'r')
-  try {
-    disk.fsyncSync(folder)
-  } finally {
-    disk.closeSync(folder)
-  }
+  syncNow(dirname(file), disk)
 }
