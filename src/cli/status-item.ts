@@ -21,9 +21,9 @@ const watcher = 'org.kde.StatusNotifierWatcher'
 const program = fileURLToPath(new URL('../desktop/status_item.py', import.meta.url))
 /** The system's Python: python3-gi is a package of the distribution. */
 const python = '/usr/bin/python3'
-/** Pause between two looks at the drive (ms) … */
+/** Shortest pause between two looks at the drive (ms). */
 const everyMs = 1000
-/** … and at least so many times as long as a look took: with many changes that is not sent, a look takes a while. */
+/** Shortest pause as a multiple of the look before it, which takes long where many changes are not sent. */
 const restFactor = 200
 
 /**

@@ -75,6 +75,11 @@ export class CommitQueue {
     return this.#order.under(path)
   }
 
+  /** Unfinished jobs that concern this path itself, oldest first. */
+  jobsAt(path: string): readonly Job[] {
+    return this.#order.at(path)
+  }
+
   /** The newest unfinished job whose target is this path. */
   find(path: string): Job | undefined {
     return this.#order.at(path).findLast((job) => job.intention.path === path)
@@ -119,11 +124,10 @@ export class CommitQueue {
     return job.intention.kind === 'prune' ? this.#order.stoppedBefore(job) : undefined
   }
 
-  /** The reason why the job waits: `at` (epoch ms) is its time, `older` the change that goes first. */
-  waitOf(job: Job): { readonly for: Wait; readonly at: number; readonly older: Intention | undefined } {
-    const { for: what, dueAt } = this.#schedule.waitOf(job)
-    const at = this.#clock.wall() + dueAt - this.#clock.steady()
-    return { for: what, at, older: what === 'older' ? this.#order.olderThan(job)?.intention : undefined }
+  /** The reason why the job waits: `dueAt` (ms, steady clock) is its time, `older` the change that goes first. */
+  waitOf(job: Job): { readonly for: Wait; readonly dueAt: number; readonly older: Intention | undefined } {
+    const wait = this.#schedule.waitOf(job)
+    return { ...wait, older: wait.for === 'older' ? this.#order.olderThan(job)?.intention : undefined }
   }
 
   /** Jobs that nothing would ever start again. There must be none after any event. */

@@ -1,7 +1,6 @@
 // Why a name shows or hides, by the rules of the ledger, and what holds each change of it.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
-import type { Job } from '../../content/commit/job.ts'
 import { ruleAt, type Told } from '../../ledger/view.ts'
 import { folderOf, nameOf } from '../../path.ts'
 import type { Clock } from '../../world/clock.ts'
@@ -37,7 +36,7 @@ function reasonOf(
   const listing = tree.listings.known(folder)
   const synced = tree.synced.in(folder).get(name)
   const record = listing?.names.get(name)
-  const iso = (steady: number): string => isoOf(clock.wall() + steady - clock.steady())
+  const iso = (ms: number): string => isoOfSteady(clock, ms)
   return {
     rule: ruleAt({ listing, placed, synced: () => synced }, name),
     listing: listing && {
@@ -50,21 +49,17 @@ function reasonOf(
   }
 }
 
-function changesAt({ queue }: ExplainParts, path: string): readonly ExplainedChange[] {
-  const isAt = ({ intention }: Job): boolean => intention.path === path || intention.source === path
-  return queue
-    .jobsUnder(path)
-    .filter(isAt)
-    .map((job) => {
-      const { kind, path: at, source, since, attempts, lastError } = job.intention
-      const { for: what, at: dueAt, older } = queue.waitOf(job)
-      const waits = {
-        for: what,
-        ...(what === 'time' ? { at: isoOf(dueAt) } : {}),
-        ...(older === undefined ? {} : { older: older.path }),
-      }
-      return { kind, path: at, source, since: isoOf(since), attempts, lastError, waits }
-    })
+function changesAt({ queue, clock }: ExplainParts, path: string): readonly ExplainedChange[] {
+  return queue.jobsAt(path).map((job) => {
+    const { kind, path: at, source, since, attempts, lastError } = job.intention
+    const { for: what, dueAt, older } = queue.waitOf(job)
+    const waits = {
+      for: what,
+      ...(what === 'time' ? { at: isoOfSteady(clock, dueAt) } : {}),
+      ...(older === undefined ? {} : { older: older.path }),
+    }
+    return { kind, path: at, source, since: new Date(since).toISOString(), attempts, lastError, waits }
+  })
 }
 
 function kindOf(what: Node | Told | undefined): Explanation['shows'] {
@@ -72,4 +67,7 @@ function kindOf(what: Node | Told | undefined): Explanation['shows'] {
   return what.kind === 'folder' ? 'folder' : 'document'
 }
 
-const isoOf = (ms: number): string => new Date(ms).toISOString()
+/** ISO time of a moment of the steady clock (ms). */
+function isoOfSteady({ wall, steady }: Clock, ms: number): string {
+  return new Date(wall() + ms - steady()).toISOString()
+}
