@@ -153,6 +153,9 @@ const heavyTurns: Partial<typeof turns> = { kill: 8, cut: 4 }
 const heavyRewrites = 25
 /** Where the service tells time by the second. */
 const secondsTaste: Partial<Taste> = { sameSecond: 150 }
+/** Where listings lag for long: by so much (ms), behind what was changed before a start, and the drive is killed more often. */
+const longLagMs = 12_000
+const lagsTurns: Partial<typeof turns> = { kill: 6 }
 const secondsTurns: Partial<typeof turns> = { weather: 0.5, wait: 2, kill: 4, cut: 12 }
 /** Where what one program writes another goes on with: so often. */
 const handsOn = 40
@@ -219,6 +222,7 @@ class Simulation {
   /** The folder of a program that is pinned, if any is. */
   readonly #pinned: string | undefined
   readonly #beginsAway: boolean
+  readonly #lagsAfterStart: boolean
   #awayAt = -Infinity
   /** When the disk was last known to refuse. */
   #unwellAt = -Infinity
@@ -251,10 +255,11 @@ class Simulation {
     const tellsSeconds = sorts.has('seconds')
     const isHandedOn = sorts.has('handsOn')
     const isOnItsWay = sorts.has('onItsWay')
+    this.#lagsAfterStart = sorts.has('lags') && !isWatched
     const habits = {
       ...someHabits(this.#world),
       foldersVanish: sorts.has('foldersVanish'),
-      ...(isWatched ? { lagMs: 0 } : {}),
+      ...(isWatched ? { lagMs: 0 } : this.#lagsAfterStart ? { lagMs: longLagMs } : {}),
       ...(tellsSeconds ? { clockStepMs: 1_000 } : {}),
     }
     this.#service = new ServiceModel(habits, this.#world, () => worldBeganAt + events.now)
@@ -293,6 +298,7 @@ class Simulation {
       ...this.#bent.turns,
       ...(isHeavy ? heavyTurns : {}),
       ...(tellsSeconds ? secondsTurns : {}),
+      ...(this.#lagsAfterStart ? lagsTurns : {}),
       ...(isOnItsWay ? onItsWayTurns : {}),
       crowd: sorts.has('crowds') ? crowdTurns : 0,
     }
@@ -568,6 +574,8 @@ class Simulation {
     // A sync that failed a moment ago has not been tried again yet.
     const didDiskFail = trouble === 'errors' || this.#unwellAt >= at - syncedAgainMs
     this.#fair()
+    // A power cut may take the times since when the service agrees: the drive believes listings then.
+    if (kind !== 'cut' && this.#lagsAfterStart) this.#service.lagging = this.#step.pick([0, 0.5, 1])
     if (kind === 'remount') {
       await this.#pauseAll()
       await this.#until('the drive to be closed', () => this.#drive.stop())

@@ -43,6 +43,8 @@ const oneIn = {
   undo: 2,
   /** Those that are not on this machine are downloaded for it. */
   undoFetches: 3,
+  /** Listings lag by more than a start takes, also right after one. */
+  lags: 6,
 } as const
 
 export type Sort = keyof typeof oneIn

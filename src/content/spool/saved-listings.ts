@@ -1,8 +1,11 @@
 // The last listing of each folder, with the changes made here since, kept across restarts, so that a project can be mounted while
 // the service is away. A cache: written lazily, without fsync, and without presigned URLs, which are secrets and expired by then.
 // If its file is damaged it is created again; if that fails, the drive goes on without it until the next start.
+//
+// A change that the service has agreed to also has the time of that, so that a listing asked for right after a restart, which may
+// lag behind it, is not believed. After a power cut it may be missing.
 
-import type { Timer, Timers } from '../../world/clock.ts'
+import type { Clock, Timer } from '../../world/clock.ts'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
@@ -18,14 +21,25 @@ const saveAfterMs = 2_000
 const saveChangesAfterMs = 200
 /** A folder with more names is not saved, but listed again. */
 export const mostSavedNames = 50_000
+/** No listing lags for so long (ms). */
+const lagsAtMostMs = 3_600_000
 
 type ListedRecord = RemoteFile | RemoteFolder
 
-/** A change made here: the record now at a name, undefined for none. */
+/** The service has what a change says. */
+export interface Agreed {
+  /** Since then (ms since 1970). */
+  readonly at: number
+  /** Fingerprint of the newest version known at a name that has no record now. */
+  readonly highest?: string | undefined
+}
+
+/** A change made here: the record now at a name, undefined for none. Without `agreed`: that is as it was known before. */
 export interface Change {
   readonly folder: string
   readonly name: string
   readonly record: ListedRecord | undefined
+  readonly agreed?: Agreed | undefined
 }
 
 /** The listing of a folder. */
@@ -37,12 +51,12 @@ export interface Names {
 export class SavedListings {
   readonly #path: string
   readonly #log: Log
-  readonly #timers: Timers
+  readonly #clock: Clock
   /** Undefined where the file cannot be opened. */
   #db: Database.Database | undefined
   readonly #unsaved = new Map<string, Names>()
-  /** Unsaved changes since a folder was listed, by folder and name; undefined for a name without a record. */
-  readonly #changes = new Map<string, Map<string, ListedRecord | undefined>>()
+  /** Unsaved changes since a folder was listed, by folder and name. */
+  readonly #changes = new Map<string, Map<string, Change>>()
   /** Folders that were saved and then deleted from the service: a document stored in one of them makes it a new, empty folder. */
   readonly #gone = new Set<string>()
   #timer: Timer | undefined
@@ -56,10 +70,10 @@ export class SavedListings {
   /** True if the last write failed. */
   #isRefused = false
 
-  constructor(stateDir: string, log: Log, timers: Timers) {
+  constructor(stateDir: string, log: Log, clock: Clock) {
     this.#path = join(stateDir, 'listings.db')
     this.#log = log
-    this.#timers = timers
+    this.#clock = clock
     this.#db = this.#guarded('opened', () => open(this.#path)) ?? this.#madeAnew()
     const isAnyKept = this.#guarded('read', () => this.#db?.prepare('select 1 from listing limit 1').get())
     this.#isFirst = isAnyKept === undefined
@@ -71,7 +85,7 @@ export class SavedListings {
       const unsaved = this.#unsaved.get(path)
       const found = unsaved === undefined ? this.#stored(path) : byName(unsaved.values())
       if (found === undefined) return undefined
-      for (const [name, record] of this.#changes.get(path) ?? []) put(found, name, record)
+      for (const [name, { record }] of this.#changes.get(path) ?? []) put(found, name, record)
       return [...found.values()]
     })
   }
@@ -106,22 +120,37 @@ export class SavedListings {
     return names
   }
 
-  /** Saves a listing, delayed, together with others. Earlier changes are in it, or are reported again by `changed`. */
-  save(path: string, names: Names): void {
-    this.#gone.delete(path)
-    if (names.size > mostSavedNames || this.#db === undefined) return
-    this.#changes.delete(path)
-    this.#unsaved.set(path, names)
-    this.#timer ??= this.#timers.setTimeout(() => this.flush(), saveAfterMs).unref()
+  /** Changes that the service agreed to after `at` (ms since 1970). Asked before this run saves anything. */
+  agreedAfter(at: number): Change[] {
+    return (
+      this.#guarded('read', () => {
+        const db = this.#db
+        if (db === undefined || !hasColumn(db, 'changed', 'agreed_at')) return []
+        return changesOf(db.prepare('select * from changed where agreed_at > ?').all(at))
+      }) ?? []
+    )
   }
 
-  /** Saves a change, delayed: the record now at the name, undefined for none. Not kept for a folder that was never listed. */
-  changed(path: string, name: string, record: ListedRecord | undefined): void {
+  /**
+   * Saves a listing, delayed, together with others. Earlier changes are in it, or are reported again by `changed`, but for those of the
+   * names in `staying`, which stay as they are.
+   */
+  save(path: string, names: Names, staying: readonly string[] = []): void {
+    this.#gone.delete(path)
     if (this.#db === undefined) return
-    const changes = this.#changes.get(path) ?? new Map<string, ListedRecord | undefined>()
-    changes.set(name, record)
-    this.#changes.set(path, changes)
-    this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
+    if (names.size > mostSavedNames) return void this.#write((db) => dropOver(db, this.#overAt, path))
+    const stay = staying.length === 0 ? [] : this.#changesAt(path, staying)
+    this.#changes.delete(path)
+    for (const change of stay) this.#note(change)
+    this.#unsaved.set(path, names)
+    this.#timer ??= this.#clock.setTimeout(() => this.flush(), saveAfterMs).unref()
+  }
+
+  /** Saves a change, delayed: the record now at the name, undefined for none. Not told of a folder that was never listed. */
+  changed(folder: string, name: string, record: ListedRecord | undefined, agreed?: Agreed): void {
+    if (this.#db === undefined) return
+    this.#note({ folder, name, record, agreed })
+    this.#changesTimer ??= this.#clock.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
   }
 
   /**
@@ -134,16 +163,18 @@ export class SavedListings {
     const isWritten =
       !this.#isRefused &&
       this.#write((db) => {
-        // A change is kept only for a folder whose listing is written.
+        // A change is told only of a folder whose listing is written.
         for (const { folder } of changes) {
           const names = this.#unsaved.get(folder)
-          if (names !== undefined && !isStored(db, folder)) writeListings(db, new Map([[folder, names]]))
+          if (names === undefined || isStored(db, folder)) continue
+          writeListings(db, new Map([[folder, names]]))
+          writeChanges(db, [...(this.#changes.get(folder)?.values() ?? [])])
         }
         writeChanges(db, changes)
       })
-    for (const { folder, name, record } of changes) {
+    for (const { folder, name, record, agreed } of changes) {
       // An unsaved listing will replace what was just written, so the change is written once more after it.
-      if (!isWritten || this.#unsaved.has(folder)) this.changed(folder, name, record)
+      if (!isWritten || this.#unsaved.has(folder)) this.changed(folder, name, record, agreed)
       else this.#changes.get(folder)?.delete(name)
     }
   }
@@ -154,11 +185,14 @@ export class SavedListings {
     const empty = new Map([[path, new Map<string, ListedRecord>()]])
     if (!this.#isRefused && this.#write((db) => writeListings(db, empty))) return
     this.#unsaved.set(path, new Map())
-    this.#changesTimer ??= this.#timers.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
+    this.#changesTimer ??= this.#clock.setTimeout(() => this.flush(), saveChangesAfterMs).unref()
   }
 
-  /** Forgets a folder that is gone from the service, and all below it: a later folder of its name is another one. */
-  gone(path: string): void {
+  /**
+   * Forgets a folder that is gone from the service, and all below it: a later folder of its name is another one. `at`: when it was
+   * removed here (ms since 1970).
+   */
+  gone(path: string, at?: number): void {
     for (const known of this.#savedUnder(path)) this.#gone.add(known)
     for (const oldest of this.#gone) {
       if (this.#gone.size <= mostSavedNames) break
@@ -169,7 +203,8 @@ export class SavedListings {
       this.#unsaved.delete(known)
       this.#changes.delete(known)
     }
-    this.agreed([{ folder: folderOf(path), name: nameOf(path), record: undefined }])
+    const agreed = at === undefined ? undefined : { at }
+    this.agreed([{ folder: folderOf(path), name: nameOf(path), record: undefined, agreed }])
     this.#guarded('written', () => {
       const now: [string, string][] = [
         ['listing', 'path'],
@@ -191,19 +226,15 @@ export class SavedListings {
 
   /** Writes all unsaved listings and changes now. */
   flush(): void {
-    this.#timers.clear(this.#timer)
-    this.#timers.clear(this.#changesTimer)
+    this.#clock.clear(this.#timer)
+    this.#clock.clear(this.#changesTimer)
     this.#timer = undefined
     this.#changesTimer = undefined
     this.#earlier = undefined
     if ((this.#unsaved.size === 0 && this.#changes.size === 0) || this.#db === undefined) return
     const isWritten = this.#write((db) => {
       writeListings(db, this.#unsaved)
-      for (const [folder, changes] of this.#changes)
-        writeChanges(
-          db,
-          Array.from(changes, ([name, record]) => ({ folder, name, record })),
-        )
+      for (const changes of this.#changes.values()) writeChanges(db, [...changes.values()])
     })
     if (!isWritten && this.#db !== undefined) {
       this.#dropOldest()
@@ -221,7 +252,7 @@ export class SavedListings {
       try {
         // Takes the lock before any statement: libsql does not reset one refused by a lock, and no later commit would succeed.
         db.exec('begin immediate')
-        if (!this.#hasBegun) beginRun(db)
+        if (!this.#hasBegun) beginRun(db, this.#overAt)
         work(db)
         db.exec('commit')
         this.#hasBegun = true
@@ -232,6 +263,30 @@ export class SavedListings {
     })
     this.#isRefused = isWritten !== true
     return !this.#isRefused
+  }
+
+  /** Notes an unsaved change. */
+  #note(change: Change): void {
+    const { folder, name } = change
+    const changes = this.#changes.get(folder) ?? new Map<string, Change>()
+    changes.set(name, { ...change, agreed: change.agreed ?? changes.get(name)?.agreed })
+    this.#changes.set(folder, changes)
+  }
+
+  #changesAt(folder: string, names: readonly string[]): Change[] {
+    const waiting = this.#changes.get(folder) ?? new Map<string, Change>()
+    const sql = 'select * from changed where folder = ? and name in (select value from json_each(?))'
+    const stored = this.#guarded('read', () =>
+      changesOf(
+        this.#db?.prepare(sql).all(folder, JSON.stringify(names.filter((name) => !waiting.has(name)))),
+      ),
+    )
+    return [...(stored ?? []), ...names.flatMap((name) => waiting.get(name) ?? [])]
+  }
+
+  /** No listing lags any more behind what was agreed before then (ms since 1970). */
+  get #overAt(): number {
+    return this.#clock.wall() - lagsAtMostMs
   }
 
   /**
@@ -330,15 +385,30 @@ function open(path: string): Database.Database {
 }
 
 /** Prepares the tables at this run's first write: earlier runs' listings of folders listed again are kept until the next run. */
-function beginRun(db: Database.Database): void {
-  const columns = db.prepare('pragma table_info(listing)').all() as { name: string }[]
-  if (!columns.some(({ name }) => name === 'run'))
+function beginRun(db: Database.Database, overAt: number): void {
+  if (!hasColumn(db, 'listing', 'run'))
     db.exec('alter table listing add column run integer not null default 0')
+  if (!hasColumn(db, 'changed', 'agreed_at'))
+    db.exec('alter table changed add column agreed_at integer; alter table changed add column highest text')
+  dropOver(db, overAt)
   db.exec('drop table if exists earlier_listing; drop table if exists earlier_changed')
   db.exec('create table earlier_listing (path text primary key, names text not null) without rowid')
   db.exec(`create table earlier_changed
     (folder text not null, name text not null, entry text, primary key (folder, name)) without rowid`)
   db.exec(`pragma user_version = ${runOf(db) + 1}`)
+}
+
+function hasColumn(db: Database.Database, table: string, column: string): boolean {
+  const columns = db.prepare(`pragma table_info(${table})`).all() as { name: string }[]
+  return columns.some(({ name }) => name === column)
+}
+
+/** Drops changes of folders of which no listing is written: in this one, or in all. `overAt`: those agreed since then stay (ms since 1970). */
+function dropOver(db: Database.Database, overAt: number, folder?: string): void {
+  const isListed = 'exists (select 1 from listing where path = folder)'
+  const isOver = `coalesce(agreed_at, 0) < ? and not ${isListed}`
+  if (folder === undefined) db.prepare(`delete from changed where ${isOver}`).run(overAt)
+  else db.prepare(`delete from changed where ${isOver} and folder = ?`).run(overAt, folder)
 }
 
 function runOf(db: Database.Database): number {
@@ -372,11 +442,23 @@ function writeListings(db: Database.Database, listings: ReadonlyMap<string, Name
 function writeChanges(db: Database.Database, changes: readonly Change[]): void {
   if (changes.length === 0) return
   const insert = db.prepare(
-    `insert or replace into changed (folder, name, entry)
-     select ?1, ?2, ?3 where exists (select 1 from listing where path = ?1)`,
+    `insert into changed (folder, name, entry, agreed_at, highest) values (?, ?, ?, ?, ?) on conflict (folder, name)
+     do update set entry = excluded.entry, agreed_at = coalesce(excluded.agreed_at, agreed_at), highest = excluded.highest`,
   )
-  for (const { folder, name, record } of changes)
-    insert.run(folder, name, record === undefined ? null : JSON.stringify(entryOf(record)))
+  for (const { folder, name, record, agreed } of changes) {
+    const entry = record === undefined ? null : JSON.stringify(entryOf(record))
+    insert.run(folder, name, entry, agreed?.at ?? null, agreed?.highest ?? null)
+  }
+}
+
+/** Changes of rows of `changed`. */
+function changesOf(rows: readonly unknown[] = []): Change[] {
+  return (rows as ChangeRow[]).map(({ folder, name, entry, agreed_at: at, highest }) => ({
+    folder,
+    name,
+    record: entry === null ? undefined : recordOf(JSON.parse(entry) as Entry),
+    agreed: typeof at === 'number' ? { at, highest: highest ?? undefined } : undefined,
+  }))
 }
 
 /** SQL condition for the path itself and all that begin with `path/` (`0` is the character after `/`). */
@@ -409,6 +491,15 @@ function byName(records: Iterable<ListedRecord>): Map<string, ListedRecord> {
 function put(names: Map<string, ListedRecord>, name: string, record: ListedRecord | undefined): void {
   if (record === undefined) names.delete(name)
   else names.set(name, { ...record, name })
+}
+
+interface ChangeRow {
+  readonly folder: string
+  readonly name: string
+  readonly entry: string | null
+  /** Undefined in a file of an earlier docmount. */
+  readonly agreed_at: number | null | undefined
+  readonly highest: string | null | undefined
 }
 
 type Entry = [string, number | null, string | null, string | null] | [string]

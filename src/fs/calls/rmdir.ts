@@ -234,8 +234,8 @@ function isShownSince(tree: Tree, node: Node, at: number): boolean {
 }
 
 /** Removes the folder from the tree: neither the service nor this machine has it any more. */
-function goneWhole(parts: RmdirHereParts, above: Node, node: Node): void {
-  parts.saved.gone(node.path)
+function goneWhole(parts: RmdirParts, above: Node, node: Node): void {
+  parts.saved.gone(node.path, parts.clock.wall())
   removeFolder(parts, above, node, () => hideFormer(parts, node.path))
 }
 

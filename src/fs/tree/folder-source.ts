@@ -8,6 +8,7 @@ import { nameMaxBytes } from '../../path.ts'
 import { mayMeanMissing } from '../../content/remote-lookup.ts'
 import type { Reach } from '../../content/reach/reach.ts'
 import type { SyncedPaths } from '../../ledger/synced-paths.ts'
+import type { Told } from '../../ledger/view.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Listing } from './listings.ts'
 import type { Node } from './node.ts'
@@ -24,7 +25,10 @@ export interface FolderSourceOptions {
   readonly reach: Reach
   readonly saved: SavedListings
   readonly synced: SyncedPaths
+  readonly ttlMs: number
   readonly now: () => number
+  /** As people read it (ms). */
+  readonly wall: () => number
   readonly log: Log
   /** True where the service still has a former folder at this path or above, which is to be removed. */
   isOfFormerFolder(path: string): boolean
@@ -66,12 +70,21 @@ export class FolderSource {
 
   /** For when the service is away. A change made here, which the listing may not show yet, is saved beside it. */
   save({ path, folder }: Node, { names }: Listing): void {
-    const { saved, synced } = this.#options
-    saved.save(path, names)
-    for (const [name, { agreedAt }] of synced.in({ path })) {
-      const shown = folder?.kept.has(name) === true ? folder.children.get(name) : undefined
-      if (agreedAt === undefined || shown?.isAhead === true) continue
-      saved.changed(path, name, shown?.folder === undefined ? shown?.remote : { kind: 'folder', name })
+    const { saved, synced, ttlMs, now, wall } = this.#options
+    const agreed = [...synced.in({ path })].filter(([, { agreedAt }]) => agreedAt !== undefined)
+    const placed = (name: string): Node | undefined =>
+      folder?.kept.has(name) === true ? folder.children.get(name) : undefined
+    const isAhead = (name: string): boolean => placed(name)?.isAhead === true
+    saved.save(
+      path,
+      names,
+      agreed.map(([name]) => name).filter((name) => isAhead(name)),
+    )
+    for (const [name, { until, highest }] of agreed) {
+      if (isAhead(name)) continue
+      const shown = placed(name)
+      const record: Told | undefined = shown?.folder === undefined ? shown?.remote : { kind: 'folder', name }
+      saved.changed(path, name, record, { at: wall() - (now() - until) - ttlMs, highest })
     }
   }
 

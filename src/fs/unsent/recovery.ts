@@ -5,15 +5,25 @@ import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { digestOf, digestOfBytes, isSameDigest, withDigest } from '../../content/digest.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
+import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import { longBytes } from '../../content/spool/spool-file.ts'
 import { nameOf } from '../../path.ts'
 import type { Clock } from '../../world/clock.ts'
 import { isHiddenName, isLocalName } from '../tree/scratch.ts'
 import { isInTrash } from '../tree/trash.ts'
+import type { Settings } from '../settings.ts'
 import type { Claims } from './claims.ts'
 import type { LocalOnly } from './local-only.ts'
-import { ensureFolder, place, restore, restoreContent, showStored, type RestoreParts } from './restore.ts'
+import {
+  ensureFolder,
+  place,
+  restore,
+  restoreAgreed,
+  restoreContent,
+  showStored,
+  type RestoreParts,
+} from './restore.ts'
 
 interface RestoreContentsParts {
   readonly journal: Journal
@@ -25,9 +35,14 @@ export interface RecoverParts extends RestoreParts {
   readonly queue: CommitQueue
   readonly localOnly: LocalOnly
   readonly clock: Clock
+  readonly saved: Pick<SavedListings, 'agreedAfter'>
+  readonly settings: Pick<Settings, 'cacheTtlMs'>
 }
 
-/** Puts everything that the journal has back into the tree: unsent changes, folders made here, local-only files, in this order. */
+/**
+ * Puts everything that the journal has back into the tree: unsent changes, folders made here, local-only files, in this order. Last
+ * come changes that listings may not show yet.
+ */
 export async function recover(parts: RecoverParts): Promise<void> {
   restoreContents(parts)
   const intentions = parts.journal.intentions.all()
@@ -59,6 +74,13 @@ export async function recover(parts: RecoverParts): Promise<void> {
     node.local.saved()
     // A temporary file that is no program's own by its name is checked at once: the program that made it has ended.
     parts.localOnly.found(node, !isLocalName(node.name))
+  }
+  const { saved, clock, settings } = parts
+  const [wall, steady] = [clock.wall(), clock.steady()]
+  for (const change of saved.agreedAfter(wall - settings.cacheTtlMs)) {
+    // By a clock that was set back since it is still to come.
+    const agoMs = Math.max(0, wall - (change.agreed?.at ?? 0))
+    restoreAgreed(parts, change, steady - agoMs)
   }
   if (intentions.length > 0)
     parts.log.info({ intentions: intentions.length }, 'going on with what an earlier run left unsent')

@@ -1,13 +1,16 @@
-// Changes that an earlier run left unsent, put back into the tree: one intention, one node.
+// Changes that an earlier run left unsent, put back into the tree: one intention, one node. Changes that the service agreed to in
+// the last moments of that run, too: a listing may not show them yet.
 
 import type { RemoteFile } from '../../api/types.ts'
+import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import type { Job } from '../../content/commit/job.ts'
-import { modifiedAtIn, versionOf, type Version } from '../../content/fingerprint.ts'
+import { fingerprintOf, modifiedAtIn, versionOf, type Version } from '../../content/fingerprint.ts'
 import type { Intention } from '../../content/intention.ts'
 import type { Journal } from '../../content/spool/journal.ts'
+import type { Change } from '../../content/spool/saved-listings.ts'
 import type { Spool } from '../../content/spool/spool.ts'
 import type { Log } from '../../log.ts'
-import { folderOf, nameOf } from '../../path.ts'
+import { folderOf, foldersAbove, nameOf, pathBelow } from '../../path.ts'
 import type { AttributeStore } from '../tree/attribute-store.ts'
 import type { Node } from '../tree/node.ts'
 import type { Tree } from '../tree/tree.ts'
@@ -83,6 +86,28 @@ function whereItIs(intention: Intention, source: string, standing: Node | undefi
   // The journaled size is that of the version to be moved. If another client's is there, the size in its fingerprint counts.
   const version = versionOf(path, fingerprint)
   return { ...version, size: version.size ?? size }
+}
+
+/**
+ * The service agreed to this change at `at` (ms): until listings have caught up with it, the document or folder shows, and one that
+ * went does not. Names that something unsent decides stay as they are.
+ */
+export function restoreAgreed(
+  parts: RestoreParts & { readonly queue: Pick<CommitQueue, 'isOfFormerFolder'> },
+  { folder, name, record, agreed }: Change,
+  at: number,
+): void {
+  const { tree, queue } = parts
+  const path = pathBelow(folder, name)
+  if (tree.synced.at(path) !== undefined) return
+  if (record === undefined) return tree.synced.stands(path, agreed?.highest, at)
+  const standing = tree.find(path)
+  const isUnderDocument = foldersAbove(path).some((above) => tree.find(above)?.kind === 'file')
+  const isOther = isUnderDocument || (standing !== undefined && standing.kind !== record.kind)
+  if (isOther || queue.isOfFormerFolder(path)) return
+  tree.synced.stands(path, record.kind === 'file' ? fingerprintOf(record) : undefined, at)
+  if (record.kind === 'folder') tree.places.keep(ensureFolder(tree, path))
+  else if (standing === undefined) tree.versions.show(place(parts, path), record, 0)
 }
 
 /** Removes the document from its place, and the folders that were kept for it alone; a listing may show them again. */

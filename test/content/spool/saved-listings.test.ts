@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import Database from 'libsql'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RemoteFile } from '../../../src/api/types.ts'
 import { mostSavedNames, SavedListings } from '../../../src/content/spool/saved-listings.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -205,4 +205,63 @@ it('a folder that went is begun anew by what is stored in it, unless somebody ha
     saved.agreed([stored])
     expect(told('/in')).toEqual(isListed ? undefined : { 'b.txt': 2 })
   }
+})
+
+describe('what the service agreed to is told to the next run, with its time', () => {
+  const agreed = { at: 1_000, highest: '1@2026-01-01T00:00:00Z' }
+  const stored = { folder: '/in', name: 'a.txt', record: file('a.txt', 2), agreed: { at: 1_000 } }
+  const deleted = { folder: '/in', name: 'b.txt', record: undefined, agreed }
+  const known = (at: number): unknown => saved.agreedAfter(at)
+
+  it('after a kill, also of folders of which no listing is saved', () => {
+    saved.agreed([stored, deleted])
+    saved = open()
+    expect(known(999)).toEqual([stored, deleted])
+    expect(known(1_000)).toEqual([])
+    expect(told('/in')).toBeUndefined()
+  })
+
+  it('as it was, where it is said again without a time, or stays under a later listing', () => {
+    saved.save('/in', listed({ 'a.txt': 1, 'b.txt': 1 }))
+    saved.agreed([stored, deleted])
+    saved.flush()
+    saved.agreed([{ folder: '/in', name: 'a.txt', record: file('a.txt', 3) }])
+    saved.save('/in', listed({ 'a.txt': 1, 'b.txt': 1 }), ['a.txt', 'b.txt', 'c.txt'])
+    saved.changed('/in', 'a.txt', file('a.txt', 4))
+    restart()
+    expect(known(999)).toEqual([{ ...stored, record: file('a.txt', 4) }, deleted])
+    expect(told('/in')).toEqual({ 'a.txt': 4 })
+    saved.save('/in', listed({ 'a.txt': 5 }), ['b.txt'])
+    restart()
+    expect(known(999)).toEqual([deleted])
+  })
+
+  it('of a folder that is too large to be saved for an hour', () => {
+    const manyNames = Object.defineProperty(listed({ 'a.txt': 1 }), 'size', { value: mostSavedNames + 1 })
+    const lately = { ...stored, name: 'lately.txt', agreed: { at: Date.now(), highest: undefined } }
+    saved.agreed([stored, { ...stored, folder: '/other' }, lately])
+    saved.save('/in', manyNames)
+    saved = open()
+    expect(known(0)).toHaveLength(2)
+    saved.agreed([lately])
+    expect(known(0)).toEqual([lately])
+  })
+
+  it('but nothing by a file of an earlier docmount, which is still told', () => {
+    saved.close()
+    const path = join(temporary.path, 'listings.db')
+    const earlier = new Database(path)
+    earlier.exec(`drop table listing; drop table changed;
+      create table listing (path text primary key, names text not null) without rowid;
+      create table changed (folder text not null, name text not null, entry text, primary key (folder, name)) without rowid;
+      insert into listing values ('/in', '[["a.txt",1,null,null]]'); insert into changed values ('/in', 'b.txt', '["b.txt",2,null,null]')`)
+    earlier.close()
+    saved = open()
+    expect(known(0)).toEqual([])
+    expect(told('/in')).toEqual({ 'a.txt': 1, 'b.txt': 2 })
+    saved.agreed([stored])
+    expect(told('/in')).toEqual({ 'a.txt': 2, 'b.txt': 2 })
+    saved = open()
+    expect(known(0)).toEqual([stored])
+  })
 })
