@@ -56,6 +56,8 @@ export interface BytesContent {
 export interface UriContent {
   readonly kind: 'uri'
   readonly url: string
+  /** Path of the document that the URL leads to, where it is one of this project. Not sent. */
+  readonly source?: string
 }
 
 /** Content made of parts (`file_type: "multipart"`). */

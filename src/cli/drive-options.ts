@@ -33,7 +33,7 @@ export function driveOptions(): Option[] {
     option('--pin-size <size>', 'disk for pinned content (default: 10GiB)', parseSizeBytes),
     option(
       '--undo <duration>',
-      'on trial: keep what programs delete or replace for this long (30d), where its bytes are here (default: not); 0 also removes what is kept',
+      'keep what programs delete or replace for this long, where its bytes are here; 0 = not at all (default: 30d)',
       parseLifetimeMs,
     ),
     option('--undo-size <size>', 'disk for that; the oldest goes first (default: 2GiB)', parseSizeBytes),

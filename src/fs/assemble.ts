@@ -7,6 +7,7 @@ import { Committer, type CommitterOptions } from '../content/commit/committer.ts
 import type { Job } from '../content/commit/job.ts'
 import type { QueueEvent } from '../content/commit/queue-event.ts'
 import type { Questions } from '../content/commit/questions.ts'
+import { LateFiles } from '../content/commit/late-files.ts'
 import { WatchedFiles } from '../content/reach/watched-files.ts'
 import { LostAndFound } from '../content/spool/lost-and-found.ts'
 import { Journal } from '../content/spool/journal.ts'
@@ -81,6 +82,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     onRefused: (reason) => tell({ kind: 'keyRefused', reason }),
     onTaken: () => void queue.runNow(({ attempts }) => attempts > 0),
   })
+  const changing = new LateFiles(files, clock, journal.sentDeletes)
   const saved = new SavedListings(settings.stateDir, log, clock)
   const spool = new Spool(join(settings.stateDir, 'spool'), journal.contents, world)
   spool.onTakenAway = () => damageReports.report(contentTakenAway)
@@ -125,7 +127,7 @@ export function assemble(options: FileSystemOptions): Superblock {
   }
   const committer = committerOf({
     settings,
-    files,
+    changing,
     clock,
     journal,
     spool,
@@ -213,7 +215,7 @@ export function assemble(options: FileSystemOptions): Superblock {
     clock, log,
   }) // prettier-ignore
   const sb: Superblock = {
-    settings, files, log, tree, handles, journal, saved, spool, queue, urls, reader, remote, reach, closeWait, bursts, pinStore, pins, types,
+    settings, files, changing, log, tree, handles, journal, saved, spool, queue, urls, reader, remote, reach, closeWait, bursts, pinStore, pins, types,
     attributes, owner, clock, disk, owners, claims, localOnly, saveFailures, saves, damageReports, tell, conflicts,
     chance: world.chance,
     sizes: new Sizes({ tree, files, reach, remote, clock, ttlMs: settings.cacheTtlMs }),
@@ -236,16 +238,16 @@ export function assemble(options: FileSystemOptions): Superblock {
 /** Parts of the filesystem that the committer uses, with the questions it asks and the events it says. */
 interface CommitterParts extends Pick<
   Superblock,
-  'settings' | 'files' | 'clock' | 'journal' | 'spool' | 'reader' | 'log'
+  'settings' | 'changing' | 'clock' | 'journal' | 'spool' | 'reader' | 'log'
 > {
   readonly ask: Questions
   readonly say: CommitterOptions['say']
 }
 
 function committerOf(parts: CommitterParts): Committer {
-  const { settings, files, clock, journal, spool, reader, log, ask, say } = parts
+  const { settings, changing, clock, journal, spool, reader, log, ask, say } = parts
   return new Committer({
-    files,
+    files: changing,
     timers: clock,
     spool,
     reader,

@@ -51,10 +51,7 @@ export interface FileSystemOptions {
   readonly renameLimit?: number
   /** Quiet time after which a temporary file is taken for a document, and sent. Default 60 s. */
   readonly temporaryMs?: number
-  /**
-   * Time (ms) for which versions that programs here replace or delete are kept on this machine. Default: nothing new is kept; 0 also
-   * deletes the versions that an earlier run kept.
-   */
+  /** Time (ms) for which versions that programs here replace or delete are kept on this machine. Default 30 days; 0 = none. */
   readonly undoMs?: number
   /** Bytes on disk for these versions. Default 2 GiB; 0 = none. */
   readonly undoSizeBytes?: number

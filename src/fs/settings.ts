@@ -18,12 +18,13 @@ export interface Settings {
   readonly stateDir: string
   readonly cacheDir: string
   readonly temporaryMs: number
-  readonly undoMs: number | undefined
+  readonly undoMs: number
   readonly undoSizeBytes: number
   readonly shareLocks: boolean
   readonly undoFetchBytes: number
 }
 
+const defaultUndoMs = 30 * 86_400_000
 const defaultUndoSizeBytes = 2 * 1024 ** 3
 
 /** Throws ErrnoError (EINVAL). */
@@ -46,7 +47,7 @@ export function settingsOf(options: FileSystemOptions): Settings {
     stateDir: options.stateDir,
     cacheDir: options.cacheDir,
     temporaryMs: options.temporaryMs ?? defaultTemporaryMs,
-    undoMs: options.undoMs,
+    undoMs: options.undoMs ?? defaultUndoMs,
     undoSizeBytes: options.undoSizeBytes ?? defaultUndoSizeBytes,
     shareLocks: options.shareLocks ?? false,
     undoFetchBytes: options.undoFetchBytes ?? 0,

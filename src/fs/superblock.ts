@@ -4,6 +4,7 @@
 import type { Disk } from '../world/disk.ts'
 import type { CommitQueue } from '../content/commit/commit-queue.ts'
 import type { Reach } from '../content/reach/reach.ts'
+import type { LateFiles } from '../content/commit/late-files.ts'
 import type { WatchedFiles } from '../content/reach/watched-files.ts'
 import type { Journal } from '../content/spool/journal.ts'
 import type { PresignedUrls } from '../content/read/presigned-urls.ts'
@@ -45,6 +46,8 @@ import type { Settings } from './settings.ts'
 export interface Superblock {
   readonly settings: Settings
   readonly files: WatchedFiles
+  /** For calls that change something: knows what may still arrive. */
+  readonly changing: LateFiles
   readonly reach: Reach
   readonly log: Log
   readonly tree: Tree

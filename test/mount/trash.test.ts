@@ -46,7 +46,7 @@ function told(): readonly string[] {
 describe.skipIf(whyNoFuse() !== undefined || whyNoGio !== undefined)('a file manager', () => {
   test('moves a document into the trash and back; the service hears of the document alone', async () => {
     await desk.testService.other.put('/letters/a.txt', 'never read here')
-    const drive = await desk.mount('drive', '--undo', '30d')
+    const drive = await desk.mount('drive')
     expect(await gio('trash', join(drive, 'letters', 'a.txt'))).toMatchObject({ code: 0, stderr: '' })
     await desk.docmount('wait', drive)
     expect(await inService()).toEqual({})
@@ -55,7 +55,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoGio !== undefined)('a file man
     // Over a new mount.
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
     expect((await desk.docmount('status')).stdout).not.toContain('Trash')
-    await desk.mount('drive', '--undo', '30d')
+    await desk.mount('drive')
     await restore(drive, 'a.txt')
     await desk.docmount('wait', drive)
     expect(await inService()).toEqual({ 'letters/a.txt': 'never read here' })
@@ -66,7 +66,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoGio !== undefined)('a file man
   test('moves a folder with everything in it into the trash and back', async () => {
     for (const name of ['a.txt', 'in/b.pdf', 'in/deep/c.txt'])
       await desk.testService.other.put(`/d/${name}`, name)
-    const drive = await desk.mount('drive', '--undo', '30d')
+    const drive = await desk.mount('drive')
     await desk.save(join(drive, 'd', 'contract.signed'), 'undecided')
     expect(await gio('trash', join(drive, 'd'))).toMatchObject({ code: 0, stderr: '' })
     await desk.docmount('wait', drive)
@@ -74,7 +74,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoGio !== undefined)('a file man
     expect((await run('ls', ['-A', drive])).stdout).toBe(`${trash}\n`)
     await desk.kill(drive)
     await desk.docmount('unmount', drive)
-    await desk.mount('drive', '--undo', '30d')
+    await desk.mount('drive')
     const files = join(drive, trash, 'files', 'd')
     expect((await run('sh', ['-c', 'cd "$1" && find . -type f | sort', 'sh', files])).stdout).toBe(
       './a.txt\n./contract.signed\n./in/b.pdf\n./in/deep/c.txt\n',
@@ -92,7 +92,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoGio !== undefined)('a file man
 
   test('offers to delete for good what is not here and larger than 64 MiB', async () => {
     await desk.testService.other.put('/large.pdf', patternedBytes(65 * 1024 * 1024, 'large'))
-    const drive = await desk.mount('drive', '--undo', '30d')
+    const drive = await desk.mount('drive')
     const { code, stderr } = await gio('trash', join(drive, 'large.pdf'))
     expect(code).not.toBe(0)
     expect(stderr).toMatch(/across filesystem boundaries|not supported/)
@@ -103,7 +103,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoGio !== undefined)('a file man
   })
 
   test('empties the trash', async () => {
-    const drive = await desk.mount('drive', '--undo', '30d')
+    const drive = await desk.mount('drive')
     await desk.save(join(drive, 'a.txt'), 'a')
     await mkdir(join(desk.home, 'd'))
     await run('mkdir', [join(drive, 'd')])
@@ -137,7 +137,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoGio !== undefined)('a file man
   })
 
   test('finds no trash with --undo 0', async () => {
-    const drive = await desk.mount('drive')
+    const drive = await desk.mount('drive', '--undo', '0')
     await desk.save(join(drive, 'a.txt'), 'a')
     const { code, stderr } = await gio('trash', join(drive, 'a.txt'))
     expect(code).not.toBe(0)

@@ -4,15 +4,17 @@
 
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { inOrder } from './in-order.ts'
 
 /**
  * - `pass`: to the service and back.
  * - `keep`: never reaches the service; the client waits.
  * - `keep-answer`: carried out; the client waits.
+ * - `late`: the connection is cut; the request reaches the service with `release`.
  * - `unauthorized`: 401, as a service answers that has revoked the key.
  */
-export type Verdict = 'pass' | 'keep' | 'keep-answer' | 'unauthorized'
+export type Verdict = 'pass' | 'keep' | 'keep-answer' | 'late' | 'unauthorized'
 
 export interface GateRequest {
   readonly method: string
@@ -28,9 +30,9 @@ export interface Gate extends AsyncDisposable {
   readonly baseUrl: string
   /** Asked once per request; `pass` for all until set. */
   decide: (request: GateRequest) => Verdict
-  /** Requests kept from the service whose client still waits. */
+  /** Requests kept from the service whose client still waits, and late ones. */
   readonly kept: number
-  /** Lets go what was kept from the service and whose client is still there. */
+  /** Lets go what was kept from the service and whose client is still there, and what is late. */
   release(): void
   /** Cuts the connections of those whose answers are kept back: the answers are lost. */
   cut(): void
@@ -78,6 +80,24 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
     void done.finally(() => carriedOut.delete(done))
   }
 
+  function carryOut({ method, url, headers }: IncomingMessage, body: Buffer): void {
+    const done = new Promise<void>((resolve, reject) => {
+      const upstream = send({
+        host: '127.0.0.1',
+        port: servicePort(),
+        method,
+        path: url,
+        headers,
+        agent: false,
+      })
+      upstream.on('response', (answer) => answer.resume().on('close', resolve))
+      upstream.on('error', reject)
+      upstream.end(body)
+    })
+    carriedOut.add(done)
+    void done.finally(() => carriedOut.delete(done))
+  }
+
   const listener = inOrder((request, response) => {
     const { method = '', url = '', headers } = request
     const apiKey = headers['x-api-key'] as string | undefined
@@ -92,6 +112,11 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
       const letGo = (): void => forward(request, response, true)
       kept.add(letGo)
       response.on('close', () => kept.delete(letGo))
+    } else if (verdict === 'late') {
+      void buffer(request).then((body) => {
+        kept.add(() => carryOut(request, body))
+        request.socket.destroy()
+      })
     } else forward(request, response, verdict === 'pass')
   })
   const server = createServer({ requestTimeout: 0 }, listener)

@@ -23,7 +23,9 @@ export const troubles = [
 ] as const // prettier-ignore
 /** A balancer sends a change twice, and passes on what it is told of the second. Not in every world. */
 export const repeated = 'repeated'
-export type Trouble = (typeof troubles)[number] | typeof repeated
+/** The connection breaks, and the change arrives later all the same. Not in every world. */
+export const brokenAndLate = 'broken and late'
+export type Trouble = (typeof troubles)[number] | typeof repeated | typeof brokenAndLate
 
 export const fairWeather: Weather = { latencyMs: 5, trouble: 0, kinds: [], isDown: false }
 /** An answer this late finds nobody waiting. */
@@ -105,7 +107,8 @@ export class SimulatedNetwork {
       body,
       onItsWayMs: this.#events.now - begunAt,
     })
-    const isLate = trouble === 'late request' || trouble === 'late change'
+    const isBrokenAndLate = trouble === brokenAndLate
+    const isLate = trouble === 'late request' || trouble === 'late change' || isBrokenAndLate
     // The second of two is on its way while it waits for the first.
     const arrivesAt = this.#events.now + (isLate ? this.#chance.below(lateRequestMs) : 0)
     if (after !== undefined) {
@@ -138,6 +141,10 @@ export class SimulatedNetwork {
         tell(ms, () => reject(failed(request, 'cut', 'the connection broke')))
       const onItsWay = Math.max(0, arrivesAt - this.#events.now)
       if (request.method === 'DELETE') this.#deletes.push(path)
+      if (isBrokenAndLate) {
+        before?.end(true, false)
+        fail(this.#latency())
+      }
       this.#events.after(onItsWay + (after === undefined ? this.#latency() : 0), () => {
         if (request.method === 'DELETE') this.#deletes.splice(this.#deletes.indexOf(path), 1)
         if (trouble === 'lost request') {
@@ -151,6 +158,7 @@ export class SimulatedNetwork {
         const isGivenUp = signal.aborted ? ', given up' : ''
         this.note(`${line} ${answer.status}${trouble === undefined ? '' : ` (${trouble}${isGivenUp})`}`)
         before?.end(trouble === 'lost answer' || trouble === 'silence', true)
+        if (isBrokenAndLate) return
         if (trouble === 'lost answer') return fail(this.#latency())
         if (trouble === 'silence') return
         const lateBy = trouble === 'late' ? lateMs : trouble === 'slow' ? slowMs : 0
@@ -164,7 +172,8 @@ export class SimulatedNetwork {
     const { trouble, kinds } = this.weather
     if (this.#chance.random() >= trouble) return undefined
     const kind = this.#chance.pick(kinds)
-    if ((kind === 'late change' || kind === repeated) && method === 'GET') return undefined
+    if ((kind === 'late change' || kind === repeated || kind === brokenAndLate) && method === 'GET')
+      return undefined
     this.faults++
     return kind
   }

@@ -30,6 +30,7 @@ import { lookOfSaveMs, SharedLedger } from './shared-ledger.ts'
 import { SimulatedDrive, worldBeganAt, type DriveSettings } from './simulated-drive.ts'
 import {
   fairWeather,
+  brokenAndLate,
   lateRequestMs,
   repeated,
   SimulatedNetwork,
@@ -107,6 +108,7 @@ const listingsSavedMs = 2_500
 const syncedAgainMs = 2_000
 /** From a kill to the next start: longer than any request is on its way. */
 const startTakesMs = lateRequestMs + 1_500
+const soonStartMs = 300
 /** Of two requests that go out together the second may come first: that is seen once in a run of the drive, by a look and another upload. */
 const callsToSeeNoOrder = 2
 /** Where the folder went with the document that was deleted too late, it is looked for as well, and its own folder is listed. */
@@ -223,6 +225,7 @@ class Simulation {
   readonly #pinned: string | undefined
   readonly #beginsAway: boolean
   readonly #lagsAfterStart: boolean
+  readonly #startsSoon: boolean
   #awayAt = -Infinity
   /** When the disk was last known to refuse. */
   #unwellAt = -Infinity
@@ -277,6 +280,7 @@ class Simulation {
     // Of what tells no size no copy is kept, and without the service nobody can say how long it is.
     this.#pinned = habits.tellsSizes && (sorts.has('pins') || tellsSeconds) ? '/w0' : undefined
     this.#beginsAway = habits.tellsSizes && sorts.has('beginsAway')
+    this.#startsSoon = sorts.has('startsSoon')
     const drawnBent = this.#world.pick(options.isShared === true ? sharedBents : bents)
     this.#bent = isWatched ? watchesBent : drawnBent
     const bent = this.#bent
@@ -316,7 +320,10 @@ class Simulation {
     const repeats: readonly Trouble[] = sorts.has('repeats')
       ? Array.from({ length: repeatedTimes }, () => repeated)
       : []
-    this.#troubles = bent.trouble === undefined ? [...drawn, ...repeats] : [bent.trouble]
+    const lates: readonly Trouble[] = sorts.has('brokenAndLate')
+      ? Array.from({ length: repeatedTimes }, () => brokenAndLate)
+      : []
+    this.#troubles = bent.trouble === undefined ? [...drawn, ...repeats, ...lates] : [bent.trouble]
     this.#sizes = isHeavy ? heavySizes : (bent.sizes ?? usualSizes)
     this.#note(`habits ${JSON.stringify(this.#service.habits)} ${JSON.stringify(this.#settings)}`)
     this.#workers = Array.from({ length: workers }, (_, index) => this.#worker(index))
@@ -587,9 +594,9 @@ class Simulation {
       this.#drive.cut()
     }
     await this.#until('programs to hear of it', () => this.#pause())
-    // Requests on their way arrive before a machine is up again: one that overtakes its successors cannot be told
+    // After a power cut, requests on their way arrive before the machine is up again: of what it has lost it cannot tell that
     // from another client's.
-    await this.#pass(startTakesMs)
+    await this.#pass(this.#startsSoon && kind !== 'cut' ? soonStartMs : startTakesMs)
     // A document that the drive no longer knows of after a power cut would be hidden by a listing that lags (shared
     // seed 2151194).
     if (kind === 'cut' && this.#changesSoFar() > changes) await this.#pass(this.#service.habits.lagMs)

@@ -45,6 +45,10 @@ const oneIn = {
   undoFetches: 3,
   /** Listings lag by more than a start takes, also right after one. */
   lags: 6,
+  /** A change whose connection broke arrives a moment later. */
+  brokenAndLate: 4,
+  /** A drive begins again while requests of the last one are on their way. */
+  startsSoon: 4,
 } as const
 
 export type Sort = keyof typeof oneIn

@@ -9,6 +9,7 @@ import { ErrnoError } from '../../errno-error.ts'
 import { withDigest, type Digest } from '../digest.ts'
 import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import { isDoubtful, type Intention } from '../intention.ts'
+import type { LateFiles } from './late-files.ts'
 import { lookUp, mayMeanMissing } from '../remote-lookup.ts'
 import { keepTheirs } from './conflict.ts'
 import { SizeProbe, isFull, isRefusal } from './size-probe.ts'
@@ -25,6 +26,7 @@ const replaceRounds = 3
 const togetherBytes = 1024 * 1024
 
 export interface CommitterOptions extends ReplacedVersionOptions, RemovalOptions {
+  readonly files: LateFiles
   readonly keepConflicts: boolean
   readonly hostName: string
   readonly ask: Pick<Questions, 'preserve' | 'mimetypeOf'>
@@ -149,6 +151,7 @@ export class Committer {
   async #replace(intention: Intention, attempt: Attempt, signal: AbortSignal): Promise<Stored> {
     const { files } = this.#options
     const { path } = intention
+    await files.ready(path, signal)
     const mayExist = intention.base !== undefined || isDoubtful(intention)
     let standing = mayExist ? await lookUp(files, path, { signal }) : undefined
     let removed: RemoteFile | undefined

@@ -87,7 +87,7 @@ async function copyTo(
   const type = sendableType(theirs.mimetype) ?? mimetype
   const place = { files, timers, path: target, signal }
   try {
-    await storeAt(place, type, { kind: 'uri', url })
+    await storeAt(place, type, { kind: 'uri', url, source: path })
   } catch (error) {
     if (!isUriRefusal(error)) throw error
     const size = theirs.size ?? (await digestOfStored(files, path, theirs, signal)).size

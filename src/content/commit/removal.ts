@@ -1,11 +1,12 @@
 // Deletes documents in the service, but never another client's version that was not seen here. The committer calls `asked` for
 // a delete, `source` at the end of a move, `preserved` before a save's upload, and `emptied` for a prune.
 
-import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
+import type { FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import type { Log } from '../../log.ts'
 import { fingerprintOf, mayBe } from '../fingerprint.ts'
 import type { Intention } from '../intention.ts'
+import type { LateFiles } from './late-files.ts'
 import type { Reader } from '../read/reader.ts'
 import { checkGone, lookUp } from '../remote-lookup.ts'
 import type { Going } from '../undo/record.ts'
@@ -18,7 +19,7 @@ import type { Ownership } from './ownership.ts'
 const pruneLagMs = 5_000
 
 export interface RemovalOptions {
-  readonly files: Files
+  readonly files: LateFiles
   readonly reader: Reader
   readonly timers: Timers
   readonly log: Log
@@ -56,6 +57,7 @@ export class Removal {
     expected: string | undefined,
     signal: AbortSignal,
   ): Promise<void> {
+    await this.#options.files.arrivalsOver(source, signal)
     if (expected !== undefined) {
       const standing = await lookUp(this.#options.files, source, { signal })
       if (standing?.kind !== 'file') return
@@ -91,6 +93,7 @@ export class Removal {
   /** Carries out a delete. It was decided by a listing that may be old by now, so a version never seen here stays. */
   async asked(intention: Intention, signal: AbortSignal): Promise<void> {
     const { path, base, sentDigests } = intention
+    await this.#options.files.arrivalsOver(path, signal)
     const standing = await lookUp(this.#options.files, path, { signal })
     if (standing === undefined) return
     const isKnown = base !== undefined || sentDigests.length > 0
@@ -132,6 +135,7 @@ export class Removal {
 
   /** Deletes the folder at the path, if it contains only empty folders. */
   async emptied({ path, triedForMs }: Intention, signal: AbortSignal): Promise<void> {
+    await this.#options.files.arrivalsOver(path, signal)
     const found = await lookUp(this.#options.files, path, { signal })
     // The service removed it with its last document.
     if (found === undefined) return

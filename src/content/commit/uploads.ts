@@ -171,7 +171,7 @@ export class Uploads {
     if (original.url !== undefined) {
       try {
         const { url } = original
-        const stored = await storeAt({ files, timers, path, signal }, mimetype, { kind: 'uri', url })
+        const stored = await storeAt({ files, timers, path, signal }, mimetype, { kind: 'uri', url, source })
         await this.#checkSize(intention, stored, original.size, signal)
         const fresh = await lookUp(files, path, { signal }).catch((error: unknown) => {
           // Stored, but not checked: the document found there next time is our own.

@@ -33,6 +33,8 @@ const migrations: readonly string[] = [
   // 5. Files that are on this machine only: signs that one may be half a document.
   `alter table scratch add column made_temporary integer;
   alter table scratch add column cut_off integer;`,
+  // 6. DELETEs that were sent a while ago.
+  `create table sent_delete (path text primary key, at integer not null) without rowid;`,
 ]
 
 /** The schema this docmount writes. */

@@ -12,6 +12,7 @@ import { Folders } from './tables/folders.ts'
 import { Intentions } from './tables/intentions.ts'
 import { LocalFiles } from './tables/local-files.ts'
 import { NamedContents } from './tables/named-contents.ts'
+import { SentDeletes } from './tables/sent-deletes.ts'
 
 export class Journal {
   readonly #db: JournalDatabase
@@ -22,6 +23,7 @@ export class Journal {
   readonly attributes: Attributes
   readonly conflicts: Conflicts
   readonly dropped: Dropped
+  readonly sentDeletes: SentDeletes
   readonly named: NamedContents
   /** Rows that a power cut may bring back. */
   readonly undurableDeletes: UndurableDeletes
@@ -39,6 +41,7 @@ export class Journal {
     this.localFiles = new LocalFiles(db, this.named, this.undurableDeletes)
     this.attributes = new Attributes(db)
     this.conflicts = new Conflicts(db)
+    this.sentDeletes = new SentDeletes(db, world.clock)
   }
 
   /** Damage found at the start, and what was done about it, one sentence each. */

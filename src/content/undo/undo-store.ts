@@ -21,8 +21,8 @@ export interface UndoStoreOptions {
   readonly dir: string
   /** Hard cap on the bytes of all files; 0 keeps nothing, and removes what an earlier run kept. */
   readonly sizeBytes: number
-  /** 0 keeps nothing, and removes what an earlier run kept; undefined keeps nothing new, and leaves that for 30 days. */
-  readonly ageMs: number | undefined
+  /** 0 keeps nothing, and removes what an earlier run kept. */
+  readonly ageMs: number
   readonly world: Pick<World, 'clock' | 'disk'>
   readonly log: Log
 }
@@ -50,8 +50,6 @@ interface OpenPack extends Pack {
   position: number
 }
 
-/** Where nobody says how long. */
-const usualAgeMs = 30 * 86_400_000
 /** Larger content gets a file of its own. */
 const inlineBytes = 64 * 1024
 /** One pack holds this part of everything, in bytes and in time: what goes first is hardly more than has to. */
@@ -89,12 +87,8 @@ export class UndoStore {
 
   /** False: nothing is kept. */
   get isOn(): boolean {
-    const { sizeBytes, ageMs = 0 } = this.#options
+    const { sizeBytes, ageMs } = this.#options
     return sizeBytes > 0 && ageMs > 0
-  }
-
-  get #ageMs(): number {
-    return this.#options.ageMs ?? usualAgeMs
   }
 
   get bytes(): number {
@@ -222,7 +216,7 @@ export class UndoStore {
         if (file.startsWith(`${name}.`)) bytes += onDisk((await disk.stat(this.#pathOf(file))).size)
       this.#packs.push({ name, bytes, endedAt: mtimeMs })
     }
-    if (this.#ageMs === 0 || this.#options.sizeBytes === 0) while (this.#packs.length > 0) this.#dropOldest()
+    if (!this.isOn) while (this.#packs.length > 0) this.#dropOldest()
     this.#expire()
   }
 
@@ -315,7 +309,7 @@ export class UndoStore {
     const now = world.clock.wall()
     const open = this.#open
     if (open !== undefined) {
-      const isOld = now - Number.parseInt(open.name, 10) > this.#ageMs * packPart
+      const isOld = now - Number.parseInt(open.name, 10) > this.#options.ageMs * packPart
       if (!isOld && open.bytes < sizeBytes * packPart) return open
       this.#closePack()
     }
@@ -365,7 +359,7 @@ export class UndoStore {
   }
 
   #expire(): void {
-    const before = this.#options.world.clock.wall() - this.#ageMs
+    const before = this.#options.world.clock.wall() - this.#options.ageMs
     while ((this.#packs[0]?.endedAt ?? Infinity) < before) this.#dropOldest()
   }
 

@@ -5,6 +5,7 @@
 import type { Files, FolderListing, RemoteFile } from '../../api/types.ts'
 import { ErrnoError } from '../../errno-error.ts'
 import { waitForJob, type Job } from '../../content/commit/job.ts'
+import type { LateFiles } from '../../content/commit/late-files.ts'
 import { deleteLooking } from '../../content/remote-delete.ts'
 import { lookUp } from '../../content/remote-lookup.ts'
 import { callDeadlineMs, isAnyLeft } from './left-in-folder.ts'
@@ -28,6 +29,7 @@ export interface RmdirParts extends RmdirHereParts, KeepFormerParts {
   /** Downloads the version at a path that is about to be deleted, if an open handle or a backup still shows it. */
   readonly preserve: (path: string, signal: AbortSignal) => Promise<void>
   readonly files: Files
+  readonly changing: LateFiles
   readonly reach: Reach
   readonly chance: Chance
   readonly clock: Clock
@@ -189,7 +191,7 @@ async function deleteWhole(
   { untried, expected, isToGo }: Look,
   signal: AbortSignal,
 ): Promise<void> {
-  const { files, clock, chance, queue } = parts
+  const { changing, clock, chance, queue } = parts
   const { path } = node
   // Saves below the path are not sent before the service has answered the delete, even if the caller gives up waiting; nor are the
   // deletes, however long it takes to keep what they delete.
@@ -199,12 +201,13 @@ async function deleteWhole(
   for (const { intention } of untried) await parts.preserve(intention.path, signal)
   const open = queue.keepOut(path)
   try {
+    await changing.arrivalsOver(path, signal)
     await keepAll(parts, untried, signal)
     // A document was created in the folder meanwhile, or moved out of it, and that is not sent yet.
     const isLeft = queue.jobsUnder(path).some((job) => !expected.has(job))
     if (isLeft || (node.folder !== undefined && node.folder.kept.size > 0)) throw notEmpty(node)
     await deleteLooking({
-      files, path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo, onAttempt,
+      files: changing, path, clock, chance, deadlineMs: callDeadlineMs, signal, isToGo, onAttempt,
     }) // prettier-ignore
     await queue.fulfilled(untried)
   } catch (error) {

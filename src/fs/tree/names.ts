@@ -20,7 +20,7 @@ export function checkName(name: string): void {
   if (name.includes('/') || name.includes('\0'))
     throw new ErrnoError('EINVAL', 'a name has no slash and no NUL')
   if (name.includes('\uFFFD')) throw new ErrnoError('EILSEQ', 'names are valid UTF-8')
-  if (isTrashName(name)) throw new ErrnoError('EPERM', 'no trash here: documents are deleted for good')
+  if (isTrashName(name)) throw new ErrnoError('EPERM', 'the trash is a folder in the root of the drive')
 }
 
 /** As `checkName`, for a new folder at `path`. `hasTrash`: file managers may make a trash folder in the root. */

@@ -4,6 +4,7 @@
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
 import { digestOf, digestOfBytes, isSameDigest, withDigest } from '../../content/digest.ts'
 import type { Intention } from '../../content/intention.ts'
+import type { LateChange, LateFiles } from '../../content/commit/late-files.ts'
 import type { Journal } from '../../content/spool/journal.ts'
 import type { SavedListings } from '../../content/spool/saved-listings.ts'
 import type { Spool } from '../../content/spool/spool.ts'
@@ -33,10 +34,19 @@ interface RestoreContentsParts {
 
 export interface RecoverParts extends RestoreParts {
   readonly queue: CommitQueue
+  readonly changing: LateFiles
   readonly localOnly: LocalOnly
   readonly clock: Clock
   readonly saved: Pick<SavedListings, 'agreedAfter'>
   readonly settings: Pick<Settings, 'cacheTtlMs'>
+}
+
+/** Changes that the last run may have sent, and that the service may come to only now. */
+function underWay({ sentDeletes }: Journal, intentions: readonly Intention[]): LateChange[] {
+  return [
+    ...intentions.map(({ path, source }): LateChange => ({ verb: 'put', path, source })),
+    ...sentDeletes.all().map((path): LateChange => ({ verb: 'delete', path })),
+  ]
 }
 
 /**
@@ -47,6 +57,7 @@ export async function recover(parts: RecoverParts): Promise<void> {
   restoreContents(parts)
   const intentions = parts.journal.intentions.all()
   for (const intention of intentions) await countAsSent(parts, intention)
+  parts.changing.mayArrive(underWay(parts.journal, intentions))
   parts.queue.resume(intentions)
   for (const job of parts.queue.jobs()) restore(parts, job)
   // After the changes: a document that was moved or deleted may have had a folder's name before.

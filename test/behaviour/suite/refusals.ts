@@ -46,14 +46,9 @@ export const refusals: Topic = (it) => {
     await door.behind.waitFor(folder, { scan: '%PDF-1.7 and the rest' })
   })
 
-  it('a trash folder is EPERM, so that file managers offer to delete for good', async ({
-    door,
-    folder,
-    at,
-  }) => {
+  it('a trash folder below the root is EPERM', async ({ door, folder, at }) => {
     await expect(door.mkdir(at('.Trash-1000'))).rejects.toMatchObject({ code: 'EPERM' })
     await expect(door.mkdir(at('.Trash'))).rejects.toMatchObject({ code: 'EPERM' })
-    await expect(door.mkdir('/.Trash-1000')).rejects.toMatchObject({ code: 'EPERM' })
     expect(await door.readdir(folder)).toEqual([])
   })
 

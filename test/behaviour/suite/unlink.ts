@@ -21,6 +21,20 @@ export const unlink: Topic = (it) => {
     expect(await door.readdir(at('inner'))).toEqual([])
   })
 
+  it(
+    'a document moved into the trash leaves the service, and comes back',
+    { 'a.txt': 'a', 'b.txt': 'b' },
+    async ({ door, folder, at }) => {
+      await door.mkdir('/.Trash-1000')
+      await door.rename(at('a.txt'), '/.Trash-1000/a.txt')
+      await door.behind.waitFor(folder, { 'b.txt': 'b' })
+      expect((await door.readFile('/.Trash-1000/a.txt')).toString()).toBe('a')
+      await door.rename('/.Trash-1000/a.txt', at('a.txt'))
+      await door.rmdir('/.Trash-1000')
+      await door.behind.waitFor(folder, { 'a.txt': 'a', 'b.txt': 'b' })
+    },
+  )
+
   it('a name is free again after its file was deleted', { 'a.txt': 'first' }, async ({ door, at }) => {
     await door.unlink(at('a.txt'))
     await door.writeFile(at('a.txt'), 'second')

@@ -14,6 +14,7 @@ import {
   type Intention,
   type IntentionDraft,
 } from '../../../src/content/intention.ts'
+import { LateFiles } from '../../../src/content/commit/late-files.ts'
 import { createReader } from '../../../src/content/read/block-reader.ts'
 import type { Reader } from '../../../src/content/read/reader.ts'
 import { PresignedUrls } from '../../../src/content/read/presigned-urls.ts'
@@ -25,9 +26,11 @@ import { project, type TestService } from '../../support/service.ts'
 import { makeTemporaryFolder } from '../../support/temporary-folder.ts'
 import { serviceTexts } from '../../support/trees.ts'
 
+type OtherOptions = Partial<Omit<CommitterOptions, 'files'>> & { readonly files?: Files }
+
 export interface CommitterSetup {
   readonly files: Files
-  committer(options?: Partial<CommitterOptions>): Committer
+  committer(options?: OtherOptions): Committer
   /** Answers to the committer's questions, but where a run is given others. */
   readonly ask: CommitterOptions['ask']
   readonly spool: Spool
@@ -44,7 +47,7 @@ export interface CommitterSetup {
   /** The fingerprint of what the service has at a path. */
   seen(path: string): Promise<string>
   /** One run by a committer of its own. Rejects as it does; `calls` tells what it asked in any case. */
-  run(intention: Intention, options?: Partial<CommitterOptions>): Promise<RemoteFile | undefined>
+  run(intention: Intention, options?: OtherOptions): Promise<RemoteFile | undefined>
   /** Requests of the last run to the service: `PUT /a.txt`, `download /a.txt`. */
   readonly calls: readonly string[]
   /** Contents in the service, by path: folders are undefined. */
@@ -74,8 +77,7 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
   const reader = createReader({ files, urls, world, cacheDir: join(temporary.path, 'cache'), log })
   const types = new TypePolicy(undefined)
   let calls: string[] = []
-  const options: CommitterOptions = {
-    files,
+  const options: Omit<CommitterOptions, 'files'> = {
     timers: world.clock,
     spool,
     reader,
@@ -93,10 +95,16 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
     save: (intention) => journal.intentions.save(intention),
     say: (event) => void (event.kind === 'conflictKept' && told.push(`kept ${event.copy}`)),
   }
+  const committer = (other?: OtherOptions): Committer =>
+    new Committer({
+      ...options,
+      ...other,
+      files: new LateFiles(other?.files ?? files, world.clock, journal.sentDeletes),
+    })
   return {
     files,
     ask: options.ask,
-    committer: (other) => new Committer({ ...options, ...other }),
+    committer,
     spool,
     journal,
     reader,
@@ -127,7 +135,7 @@ export async function setUpCommitter(testService: TestService): Promise<Committe
       testService.service.clearCalls()
       told.length = 0
       try {
-        return await new Committer({ ...options, ...other }).run(intention, new AbortController().signal)
+        return await committer(other).run(intention, new AbortController().signal)
       } finally {
         calls = testService.service.calls.map(
           ({ endpoint, method, path }) => `${endpoint === 'download' ? endpoint : method} ${path}`,

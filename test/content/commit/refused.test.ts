@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openSync } from 'node:fs'
 import { ApiError, NetworkError } from '../../../src/api/errors.ts'
 import type { Files } from '../../../src/api/types.ts'
-import type { CommitterOptions } from '../../../src/content/commit/committer.ts'
 import { versionOf } from '../../../src/content/fingerprint.ts'
 import type { Intention } from '../../../src/content/intention.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -51,7 +50,7 @@ async function saveOverUnread(content: string): Promise<Intention> {
 }
 
 /** Answers of a gateway before the service to uploads that go out alone, the first is 1; those it lets pass are undefined. */
-function answering(answer: (count: number) => Error | undefined): Partial<CommitterOptions> {
+function answering(answer: (count: number) => Error | undefined): { files: Files } {
   let count = 0
   const upload: Files['upload'] = async (...call) => {
     const error = answer(++count)
