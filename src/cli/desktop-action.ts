@@ -96,7 +96,8 @@ export async function runDesktopAction(
   const words = doneWords[action]
   if (action === 'link') lines.push(...(await passOnLinks(links, toClipboard)))
   else if (words !== undefined && done > 0) lines.push(`${subject(paths, done)} ${words}`)
-  notifySend('docmount', shortened([...failed, ...lines]))
+  const told = [...failed, ...lines]
+  if (told.length > 0) notifySend('docmount', shortened(told))
   if (failed.length > 0) process.exitCode = exitCodes.failure
 }
 

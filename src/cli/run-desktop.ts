@@ -6,17 +6,31 @@ import { cp, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/p
 import { dirname, join } from 'node:path'
 import { xdgBase } from '../daemon/xdg.ts'
 import { printable } from '../printable.ts'
+import { runTool } from '../run-tool.ts'
 import { CommandError } from './command-error.ts'
 
 const source = new URL('../desktop/', import.meta.url)
+
+/** File managers that load extensions in Python: program, folder of the extensions, and the packages of Debian that it needs. */
+const fileManagers = [
+  { program: 'nautilus', folder: 'nautilus-python', packages: ['python3-nautilus'] },
+  { program: 'nemo', folder: 'nemo-python', packages: ['nemo-python'] },
+  { program: 'caja', folder: 'caja-python', packages: ['python3-caja', 'python3-gi'] },
+  // Its own package depends on neither of the others, without which it loads no extension.
+  {
+    program: 'thunar',
+    folder: 'thunarx-python',
+    packages: ['thunarx-python', 'gir1.2-thunarx-3.0', 'python3-gi'],
+  },
+] as const
+
 /** Targets below the data folder of each file in `source`. */
 const places: Readonly<Record<string, readonly string[]>> = {
-  'docmount.py': ['nautilus', 'nemo', 'caja', 'thunarx'].map(
-    (fileManager) => `${fileManager}-python/extensions/docmount.py`,
-  ),
+  'docmount.py': fileManagers.map(({ folder }) => `${folder}/extensions/docmount.py`),
   'docmount.desktop': ['kio/servicemenus/docmount.desktop'],
 }
 const emblemPlace = 'icons/hicolor/scalable/emblems'
+const startAnew = 'start your file manager anew (nautilus -q, nemo -q, caja -q, thunar -q)'
 /** Data folder of the Debian package, for all users. If the extension is there, one more would show a second menu. */
 const sharedDataFolder = '/usr/share'
 
@@ -39,7 +53,13 @@ export async function installDesktop(folder: string | undefined): Promise<void> 
     }
   }
   await cp(new URL('emblems/', source), join(base, emblemPlace), { recursive: true })
-  console.log(`installed in ${printable(base)}; start your file manager anew (nautilus -q)`)
+  console.log(`installed in ${printable(base)}; ${startAnew}`)
+  if (folder !== undefined) return
+  for (const { program, packages } of fileManagers) {
+    const missing = await missingPackages(program, packages)
+    if (missing.length > 0)
+      console.log(`${program} shows nothing of it without: apt install ${missing.join(' ')}`)
+  }
 }
 
 export async function removeDesktop(folder: string | undefined): Promise<void> {
@@ -47,7 +67,15 @@ export async function removeDesktop(folder: string | undefined): Promise<void> {
   const emblems = (await readdir(new URL('emblems/', source))).map((name) => join(emblemPlace, name))
   for (const target of [...Object.values(places).flat(), ...emblems])
     await rm(join(base, target), { force: true })
-  console.log(`removed from ${printable(base)}; start your file manager anew (nautilus -q)`)
+  console.log(`removed from ${printable(base)}; ${startAnew}`)
+}
+
+/** Returns the packages that a file manager lacks. None if it is not installed itself, or not by Debian's packages. */
+async function missingPackages(program: string, packages: readonly string[]): Promise<string[]> {
+  const query = ['--show', '--showformat', '${Package} ${db:Status-Status}\\n', program, ...packages]
+  const { stdout } = await runTool('dpkg-query', query).catch(() => ({ stdout: '' }))
+  const isInstalled = (name: string): boolean => stdout.split('\n').includes(`${name} installed`)
+  return isInstalled(program) ? packages.filter((name) => !isInstalled(name)) : []
 }
 
 /** The user's data folder, which the XDG rules name. */

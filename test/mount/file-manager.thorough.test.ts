@@ -5,7 +5,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Desk, inDrive, startDesk } from '../support/desk.ts'
+import { type Desk, startDesk } from '../support/desk.ts'
+import { emblemColours, mountWithEmblems } from '../support/emblems.ts'
 import { whyNoFuse } from '../support/fuse.ts'
 import { isInstalled, type Ran } from '../support/run.ts'
 import { screenPrograms, type Screen, startScreen } from '../support/screen.ts'
@@ -19,15 +20,6 @@ const whyNot =
   whyNoFuse() ??
   programs.find((program) => !isInstalled(program)) ??
   (bindings.some((file) => existsSync(file)) ? undefined : 'python3-nautilus')
-
-/** The ground of each emblem, as src/desktop/emblems draws it. */
-const colours = {
-  sending: '#1c71d8',
-  waiting: '#5e5c64',
-  refused: '#c01c28',
-  conflict: '#e5a50a',
-  pinned: '#26a269',
-}
 
 describe.runIf(whyNot === undefined)('Nautilus', () => {
   let desk: Desk
@@ -55,7 +47,7 @@ describe.runIf(whyNot === undefined)('Nautilus', () => {
     manager = spawn('nautilus', ['--new-window', folder], { env: desk.env, cwd: '/', stdio: 'ignore' })
   }
   const inDesktop = (...command: [string, ...string[]]): Promise<Ran> => screen.run(...command)
-  const shown = (file = join(desk.home, 'screen.png')): Promise<string[]> => screen.look(file, colours)
+  const shown = (file = join(desk.home, 'screen.png')): Promise<string[]> => screen.look(file, emblemColours)
   /** Presses keys in the window: without a window manager, the one that was clicked in has them. */
   const press = (...keys: readonly string[]): Promise<Ran> => {
     const pressed = (key: string): string[] => ['key', key, 'sleep', '0.5']
@@ -74,30 +66,12 @@ describe.runIf(whyNot === undefined)('Nautilus', () => {
     )
 
   test('shows an emblem for each state, and takes it away when that is over', async () => {
-    const { faults } = desk.testService.service
-    await desk.testService.other.put('/contract.txt', 'first')
-    await desk.testService.other.put('/Pinned minutes.txt', 'pinned')
-    const drive = await desk.mount('acme', '--close-wait', '0', '--bwlimit', '40K')
-    await desk.docmount('pin', join(drive, 'Pinned minutes.txt'), '--wait')
-    await inDrive('cat', join(drive, 'contract.txt'))
-    await desk.testService.other.put('/contract.txt', 'theirs, which is longer')
-    await desk.save(join(drive, 'contract.txt'), 'ours')
-    faults.inject({ kind: 'status', status: 413 }, { method: 'PUT', path: '/Refused offer.txt' })
-    const over = faults.inject({ kind: 'status', status: 503 }, { method: 'PUT', path: '/Waiting plan.txt' })
-    await desk.save(join(drive, 'Refused offer.txt'), 'refused')
-    await desk.save(join(drive, 'Waiting plan.txt'), 'waiting')
-    browse(drive)
-    await inDrive(
-      'sh',
-      '-c',
-      'head -c 4000000 /dev/zero | tr "\\0" x > "$1"',
-      'sh',
-      join(drive, 'Sending report.txt'),
-    )
+    const { folder, send, endWaiting } = await mountWithEmblems(desk, 'acme')
+    browse(folder)
+    await send()
     const picture = join(process.env['DOCMOUNT_PICTURES'] ?? desk.home, 'emblems.png')
     await waitUntil('an emblem for each', async () => (await shown(picture)).length === 5)
-    over()
-    await desk.docmount('retry', join(drive, 'Waiting plan.txt'))
+    await endWaiting()
     await waitUntil('one less', async () => !(await shown()).includes('waiting'))
     expect(await shown()).toEqual(['sending', 'refused', 'conflict', 'pinned'])
   })

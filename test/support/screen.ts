@@ -8,9 +8,18 @@ export interface Screen {
   /** Environment of programs that show something on it. */
   readonly env: NodeJS.ProcessEnv
   run(...command: [string, ...string[]]): Promise<Ran>
+  /** All that is shown and has a name, as programs tell it to screen readers; needs gir1.2-atspi-2.0. */
+  widgets(): Promise<readonly Widget[]>
   /** Saves the screen, and returns the names of those of `colours` (`#rrggbb` by name) that are on it. */
   look(file: string, colours: Readonly<Record<string, string>>): Promise<string[]>
   close(): Promise<void>
+}
+
+/** A widget, with its centre on the screen (pixels). */
+export interface Widget {
+  readonly name: string
+  readonly x: number
+  readonly y: number
 }
 
 /** Commands it needs. */
@@ -36,6 +45,30 @@ picture.save(sys.argv[1])
 image = picture.toImage()
 colours = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
 print(' '.join(colour for colour in sys.argv[2:] if QColor(colour).rgb() in colours))`
+
+/** Prints the widgets, one a line as JSON. */
+const listing = `
+import gi, json
+gi.require_version('Atspi', '2.0')
+from gi.repository import Atspi, GLib
+Atspi.init()
+
+def walk(node):
+    for position in range(node.get_child_count()):
+        # A program changes what it shows meanwhile.
+        try:
+            child = node.get_child_at_index(position)
+            is_shown = child.get_state_set().contains(Atspi.StateType.SHOWING)
+            if is_shown and child.get_name():
+                place = child.get_extents(Atspi.CoordType.SCREEN)
+                x, y = place.x + place.width // 2, place.y + place.height // 2
+                print(json.dumps({'name': child.get_name(), 'x': x, 'y': y}))
+            if is_shown or child.get_role() in (Atspi.Role.APPLICATION, Atspi.Role.WINDOW, Atspi.Role.MENU):
+                walk(child)
+        except (GLib.Error, AttributeError):
+            continue
+
+walk(Atspi.get_desktop(0))`
 
 /** `env`: with the HOME of the bus and its services. */
 export async function startScreen(env: NodeJS.ProcessEnv): Promise<Screen> {
@@ -63,6 +96,13 @@ export async function startScreen(env: NodeJS.ProcessEnv): Promise<Screen> {
   return {
     env: { ...env, ...own },
     run: runIn,
+    async widgets() {
+      const { stdout } = await runIn('/usr/bin/python3', '-c', listing)
+      return stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Widget)
+    },
     async look(file, colours) {
       const { stdout } = await runIn('/usr/bin/python3', '-c', looking, file, ...Object.values(colours))
       const seen = stdout.trim().split(' ')

@@ -4,8 +4,9 @@ import { type Command, Option } from 'commander'
 import { desktopActions, type DesktopAction } from '../desktop-actions.ts'
 
 const help = `
-Nautilus needs the package python3-nautilus, Nemo nemo-python, Caja python3-caja, and Thunar thunarx-python. Dolphin
-needs none. The Debian package of docmount installs all this for every user.
+Nautilus needs the package python3-nautilus, Nemo nemo-python, Caja python3-caja and python3-gi, Thunar thunarx-python,
+gir1.2-thunarx-3.0 and python3-gi. Dolphin needs none, and xclip or wl-clipboard for "Copy link". The Debian package of
+docmount has all this for every user.
 
 Example:
   $ docmount desktop install && nautilus -q`
