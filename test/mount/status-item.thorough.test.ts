@@ -1,4 +1,4 @@
-// The status item of a drive, in the tray of a real panel (xfce4-panel) on a screen and a bus of its own. $DOCMOUNT_PICTURES names
+// The status item of a drive, in the tray of a real panel (xfce4-panel; lxqt-panel where it is installed) on a screen and a bus of its own. $DOCMOUNT_PICTURES names
 // a folder for the pictures.
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -35,6 +35,21 @@ const panelSettings = `<?xml version="1.0" encoding="UTF-8"?>
     <property name="plugin-1" type="string" value="systray"/>
   </property>
 </channel>`
+/** The same of LXQt's panel, which is tried where it is installed. */
+const lxqtSettings = `[General]
+panels=panel1
+[panel1]
+position=Top
+alignment=-1
+panelSize=32
+iconSize=22
+width=100
+width-percent=true
+plugins=statusnotifier
+[statusnotifier]
+type=statusnotifier
+alignment=Left
+`
 const [x, y] = ['17', '16']
 
 describe.runIf(whyNot === undefined)('the status item', () => {
@@ -61,8 +76,8 @@ describe.runIf(whyNot === undefined)('the status item', () => {
     await screen.close()
   })
 
-  function startPanel(): void {
-    panel = spawn('xfce4-panel', ['--disable-wm-check'], { env: desk.env, cwd: '/', stdio: 'ignore' })
+  function startPanel(program = 'xfce4-panel', args: readonly string[] = ['--disable-wm-check']): void {
+    panel = spawn(program, args, { env: desk.env, cwd: '/', stdio: 'ignore' })
   }
   async function endPanel(): Promise<void> {
     if (panel === undefined || panel.exitCode !== null) return
@@ -183,6 +198,24 @@ describe.runIf(whyNot === undefined)('the status item', () => {
     expect((await fetch(address, { redirect: 'manual' })).status).toBe(303)
     expect((await desk.docmount('unmount', drive)).code).toBe(0)
     await waitUntil('the page to end', () => fetch(address).then(() => false, () => true)) // prettier-ignore
+  })
+
+  test.runIf(isInstalled('lxqt-panel'))("does the same in LXQt's panel", async () => {
+    await mkdir(join(desk.home, '.config/lxqt'), { recursive: true })
+    await writeFile(join(desk.home, '.config/lxqt/panel.conf'), lxqtSettings)
+    startPanel('lxqt-panel', [])
+    const drive = await desk.mount('acme')
+    await shows('stored')
+    await waitUntil('the folder', async () => {
+      await click('1')
+      return (await opened()) === drive
+    })
+    await choose(2, isPaused)
+    await shows('waiting')
+    await choose(2, async () => !(await isPaused()))
+    desk.testService.service.faults.inject({ kind: 'status', status: 413 }, { method: 'PUT', times: 1 })
+    await desk.save(join(drive, 'offer.txt'), 'an offer')
+    await shows('refused')
   })
 
   test('goes when the daemon is killed, and comes again with another panel; nothing is left running', async () => {
