@@ -73,14 +73,16 @@ export function readdir(
     const { order } = state
     if (cookie === 0 || handle.end === undefined) {
       order.take(parts.tree.names(folder, listing))
-      handle.end = order.length
+      // The service may answer before the last name: all others follow then.
+      handle.end = unknown === undefined ? order.length : undefined
       if (unknown === undefined) state.markListed()
     }
+    const end = handle.end ?? order.length
     // After the last name that is known: whoever lists hears that it is not all.
-    if (unknown !== undefined && cookie >= handle.end) throw unknown
+    if (unknown !== undefined && cookie >= end) throw unknown
     const ttlMs = parts.tree.listings.doorTtlMs(listing)
     if (handle.touched.length > mostTouched) dropTouched(parts.tree, handle)
-    for (let i = cookie; i < handle.end; i++) {
+    for (let i = cookie; i < end; i++) {
       const name = order.at(i) as string
       const node = parts.tree.child(folder, name, listing)
       if (node === undefined) continue
