@@ -9,6 +9,7 @@ import { empties, type Intention } from '../../src/content/intention.ts'
 import type { Superblock } from '../../src/fs/superblock.ts'
 import type { Listing } from '../../src/fs/tree/listings.ts'
 import { pathIn, type Node } from '../../src/fs/tree/node.ts'
+import { isKept } from '../../src/fs/tree/node-table.ts'
 import { shown, type Listed, type Placed, type SyncedPath, type Told } from '../../src/ledger/view.ts'
 import { folderOf, nameOf } from '../../src/path.ts'
 
@@ -75,7 +76,9 @@ function placesFrom({ tree }: Shadowed, top: Node): Map<Node, Map<string, Placed
       const holds = child.folder !== undefined && look(child)
       const isHere = child.isAhead || holds
       const isAgreed = tree.places.agreed(child)?.agreedAt !== undefined
-      if (isHere || isAgreed || isToldSince(child, listing))
+      // A folder that stood for names in it stays when they go, until a listing decides.
+      const isUndecided = listing === undefined && child.folder !== undefined && isKept(child)
+      if (isHere || isAgreed || isUndecided || isToldSince(child, listing))
         placed.set(child.name, { shows: child, isAtOwnPath: !isHere })
       isAnything ||= isHere || (isAgreed && child.folder === undefined)
     }
