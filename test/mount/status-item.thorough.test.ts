@@ -1,5 +1,5 @@
-// The status item of a drive, in the tray of a real panel (xfce4-panel; lxqt-panel where it is installed) on a screen and a bus of its own. $DOCMOUNT_PICTURES names
-// a folder for the pictures.
+// The status item of a drive, in the tray of a real panel (xfce4-panel; lxqt-panel where it is installed) on a screen and a bus
+// of its own. $DOCMOUNT_PICTURES names a folder for the pictures.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
