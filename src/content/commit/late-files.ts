@@ -37,6 +37,7 @@ export class LateFiles implements Files {
   readonly #inner: Files
   readonly #clock: Clock
   readonly #sentDeletes: Pick<SentDeletes, 'note'>
+  /** Oldest first. */
   #doubts: Doubt[] = []
 
   constructor(inner: Files, clock: Clock, sentDeletes: Pick<SentDeletes, 'note'>) {
@@ -104,9 +105,10 @@ export class LateFiles implements Files {
   }
 
   async #over(endangers: (late: LateChange) => boolean, signal: AbortSignal): Promise<void> {
-    while (this.#doubts.length > 0) {
+    for (;;) {
       const now = this.#clock.steady()
-      this.#doubts = this.#doubts.filter(({ until }) => until > now)
+      if ((this.#doubts[0]?.until ?? Infinity) <= now)
+        this.#doubts = this.#doubts.filter(({ until }) => until > now)
       const last = this.#doubts.findLast(endangers)
       if (last === undefined) return
       await sleep(this.#clock, last.until - now, { signal })

@@ -1,5 +1,5 @@
 // How long a save waits for a program that saves many documents: overlapping while all goes well, and strict again
-// as soon as anything does not. Time is the test's own. With a kernel: test/crash/bursts.test.ts.
+// as soon as anything does not. Time is the test's own. With a kernel: test/crash/bursts.thorough.test.ts.
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Job } from '../../../src/content/commit/job.ts'

@@ -1,3 +1,5 @@
+// Backups of the service while it runs, and restores of them.
+
 import { withAdmin } from '../../src/service/admin/reach-admin.ts'
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
