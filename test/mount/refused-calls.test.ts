@@ -35,7 +35,7 @@ const calls: Readonly<Record<string, string>> = {
   'an extended attribute': 'attempt(os.setxattr, "a.txt", "user.word", b"value")',
   'an ioctl': 'attempt(fcntl.ioctl, opened, 0x5401, bytes(64))',
   'a type that is not taken': 'attempt(os.open, "archive.zip", os.O_CREAT | os.O_WRONLY)',
-  'a trash folder': 'attempt(os.mkdir, ".Trash-1000")',
+  'a trash folder below the root': 'attempt(os.mkdir, "d/.Trash-1000")',
   'a name of 256 bytes': 'attempt(os.mkdir, "x" * 256)',
   'a name that is not UTF-8': 'attempt(os.mkdir, b"\\xff\\xfe")',
 }
@@ -58,6 +58,7 @@ describe.skipIf(why !== undefined).each(['kernel', 'fuse-native'])('through %s',
     testService = await startTestService()
     await testService.other.put('/a.txt', 'a')
     await testService.other.put('/c.txt', 'c')
+    await testService.other.put('/d/x.txt', 'x')
     drive = await mountDrive({ testService, driver, folder: temporary.path })
     const tried = Object.entries(calls).map(
       ([name, code]) =>
@@ -70,7 +71,7 @@ os.chdir(at)
 opened = os.open('a.txt', os.O_RDWR)
 ${tried.join('\n')}
 os.close(opened)
-print('left|' + ','.join(sorted(os.listdir('.'))))
+print('left|' + ','.join(sorted(os.listdir('.') + os.listdir('d'))))
 `,
       drive.mountpoint,
     )
@@ -87,7 +88,7 @@ print('left|' + ','.join(sorted(os.listdir('.'))))
   })
 
   it('nothing is changed by it', async () => {
-    expect(outcomes.get('left')).toBe('a.txt,c.txt')
+    expect(outcomes.get('left')).toBe('a.txt,c.txt,d,x.txt')
     expect((await testService.other.bytes('/a.txt')).toString()).toBe('a')
     expect((await testService.other.bytes('/c.txt')).toString()).toBe('c')
   })
