@@ -26,7 +26,8 @@ async function statusOf(drive: string): Promise<MountStatus> {
 
 /** Documents of the folder in the service, by name. */
 async function stored(): Promise<Record<string, string>> {
-  const documents = (await desk.testService.other.documents('/in')) ?? new Map<string, Buffer>()
+  // A look at a folder that changes meanwhile tells nothing.
+  const documents = await waitUntil('a look', () => desk.testService.other.documents('/in'))
   return Object.fromEntries([...documents].map(([name, bytes]) => [name, bytes.toString()]))
 }
 

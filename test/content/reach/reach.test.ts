@@ -124,7 +124,8 @@ describe('reach', () => {
     expect(await kindOf(files.get('/a.txt', { deadlineMs: 14_000 }))).toBe('away')
     expect(world.clock.monotonic() - startedAt, 'the upload is an excuse').toBeGreaterThan(60_000)
     await network.set('up')
-    expect(await uploading).toMatchObject({ kind: 'cut' })
+    // Its own deadline is two minutes of silence: a busy machine may come to that first.
+    expect(await uploading).toMatchObject({ kind: expect.stringMatching(/^(?:cut|deadline)$/) as string })
   })
 
   it('fewer uploads should go at a time while questions are later than usual behind one', async () => {
