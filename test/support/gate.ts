@@ -2,7 +2,13 @@
 // So a test stops the world at a step of docmount's work without docmount having a hook for it. An answer kept back
 // when the client goes away never arrives.
 
-import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  request as send,
+  type ClientRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { inOrder } from './in-order.ts'
@@ -45,17 +51,12 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
   const carriedOut = new Set<Promise<void>>()
   const unanswered = new Set<ServerResponse>()
 
+  const toService = ({ method, url, headers }: IncomingMessage): ClientRequest =>
+    send({ host: '127.0.0.1', port: servicePort(), method, path: url, headers, agent: false })
+
   function forward(request: IncomingMessage, response: ServerResponse, isAnswered: boolean): void {
     const done = new Promise<void>((resolve) => {
-      const { method, url, headers } = request
-      const upstream = send({
-        host: '127.0.0.1',
-        port: servicePort(),
-        method,
-        path: url,
-        headers,
-        agent: false,
-      })
+      const upstream = toService(request)
       upstream.on('response', (answer) => {
         answer.on('close', resolve)
         if (!isAnswered) {
@@ -80,16 +81,9 @@ export async function startGate(servicePort: () => number): Promise<Gate> {
     void done.finally(() => carriedOut.delete(done))
   }
 
-  function carryOut({ method, url, headers }: IncomingMessage, body: Buffer): void {
+  function carryOut(request: IncomingMessage, body: Buffer): void {
     const done = new Promise<void>((resolve, reject) => {
-      const upstream = send({
-        host: '127.0.0.1',
-        port: servicePort(),
-        method,
-        path: url,
-        headers,
-        agent: false,
-      })
+      const upstream = toService(request)
       upstream.on('response', (answer) => answer.resume().on('close', resolve))
       upstream.on('error', reject)
       upstream.end(body)

@@ -103,7 +103,7 @@ it('an upload does not bring back what was deleted since', async () => {
   expect(await held()).not.toHaveProperty('/new.txt')
 })
 
-it('nor does a DELETE of an earlier run', async () => {
+it('the DELETE of an earlier run does not take the version that was stored since', async () => {
   await calls.readFile('/a.txt')
   const late = carriedOutLate('DELETE', '/a.txt')
   await calls.writeFile('/a.txt', 'second')
