@@ -4,6 +4,7 @@ import { realpath } from 'node:fs/promises'
 import { formatBytes } from '../amounts.ts'
 import { startInBackground } from '../daemon/background-start.ts'
 import { CommandError } from './command-error.ts'
+import { checkOwner } from '../daemon/drive-file.ts'
 import { readLeftBehind } from '../daemon/left-behind.ts'
 import { ensureFolders, type MountPlan } from '../daemon/mount-plan.ts'
 import type { Unsent } from '../fs/status.ts'
@@ -29,6 +30,8 @@ export async function startBackgroundDrive(
   { waitMs, isQuiet = false }: StartOptions,
 ): Promise<void> {
   await ensureFolders(plan)
+  // Here too, so that no progress tells of another project's changes.
+  await checkOwner(plan)
   const progress = startProgress(`${command === 'mount' ? 'mounting' : 'serving'} ${plan.project}`, {
     isQuiet,
     format: () => '',

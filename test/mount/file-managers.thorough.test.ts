@@ -121,9 +121,11 @@ describe.runIf(whyNot === undefined && isThere(screenReader))('a file manager', 
   }
   async function browse({ program, args }: Manager, place: string): Promise<void> {
     await close()
-    running = spawn(program, [...args, place], { env: desk.env, cwd: '/', stdio: 'ignore' })
     // A window without a window manager has the keys once it was clicked in.
     await waitUntil('the window', async () => {
+      // Started again if it ended: it hands over to the one before, as long as the session bus takes that for alive.
+      if (running === undefined || running.exitCode !== null)
+        running = spawn(program, [...args, place], { env: desk.env, cwd: '/', stdio: 'ignore' })
       const { stdout } = await screen.run('xdotool', 'search', '--onlyvisible', '--class', program)
       return stdout !== ''
     })
