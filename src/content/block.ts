@@ -61,10 +61,22 @@ export class BlockAssembler {
     while (rest.length > 0 && !this.isComplete) {
       const piece = rest.length <= this.#missingBytes ? rest : rest.subarray(0, this.#missingBytes)
       rest = rest.subarray(piece.length)
-      this.#pieces.push(piece)
+      this.#add(piece)
       this.#missingBytes -= piece.length
       if (this.#missingBytes === 0) this.#completeBlock()
     }
+  }
+
+  /** Adds a piece, to the one before if it follows that in memory, as in what a download receives. */
+  #add(piece: Uint8Array): void {
+    const last = this.#pieces.at(-1)
+    const isNext = last?.buffer === piece.buffer && last.byteOffset + last.length === piece.byteOffset
+    if (!isNext) return void this.#pieces.push(piece)
+    this.#pieces[this.#pieces.length - 1] = new Uint8Array(
+      piece.buffer,
+      last.byteOffset,
+      last.length + piece.length,
+    )
   }
 
   #completeBlock(): void {

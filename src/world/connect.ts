@@ -19,8 +19,8 @@ export interface ConnectionsOptions {
   readonly trust: SecureContext | undefined
 }
 
-const connectTimeoutMs = 10_000
-const keepAliveMs = 30_000
+export const connectTimeoutMs = 10_000
+export const keepAliveMs = 30_000
 
 /** Returns connections to the service, reused for calls that follow one another. */
 export function connectionsTo(origin: string, options: ConnectionsOptions): Connections {

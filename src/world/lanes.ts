@@ -1,47 +1,32 @@
-// The connections to the service. A lane is one connection; it carries one request at a time, or two that are sent together. The
-// lane used last is taken first, so that a sequence of requests reuses one connection, and idle ones expire.
+// The connections to the service. A lane is one connection; it carries one request at a time, or two that are sent together.
 
 import { DecoratorHandler, errors } from 'undici'
 import type { Client, Dispatcher } from 'undici'
 import type { Connections, Request, Response } from './connections.ts'
-
-/** A request that waits for a lane. */
-interface Waiter {
-  take(lane: Client): void
-  fail(reason: Error): void
-}
+import { LanePool } from './lane-pool.ts'
 
 export class Lanes implements Connections {
-  readonly #maxLanes: number
-  readonly #connect: () => Client
-  /** All lanes but the retired ones. */
-  #lanes = new Set<Client>()
-  /** Lanes that finish their requests and take no more (see `renew`). */
-  readonly #retired = new Set<Client>()
-  #idle: Client[] = []
-  readonly #waiting = new Set<Waiter>()
-  #isClosed = false
+  readonly #pool: LanePool<Client>
 
   constructor(maxLanes: number, connect: () => Client) {
-    this.#maxLanes = maxLanes
-    this.#connect = connect
+    this.#pool = new LanePool(maxLanes, connect)
   }
 
   async request(request: Request): Promise<Response> {
-    const lane = await this.#acquire(request.signal)
+    const lane = await this.#pool.acquire(request.signal)
     const { body, whenNotRead } = watchedBody(request.body ?? null)
-    return whenRead(lane.request({ ...request, body }), () => whenNotRead(() => this.#giveBack(lane)))
+    return whenRead(lane.request({ ...request, body }), () => whenNotRead(() => this.#pool.giveBack(lane)))
   }
 
   together(first: Request, second: Request): { first: Promise<Response>; second: Promise<Response> } {
     let left = 2
-    const taken = this.#acquire(second.signal).then((lane) => {
+    const taken = this.#pool.acquire(second.signal).then((lane) => {
       lane.pipelining = 2
       const giveBack = (): void => {
         left--
         if (left > 0) return
         lane.pipelining = 1
-        this.#giveBack(lane)
+        this.#pool.giveBack(lane)
       }
       const once = lane.compose(sentOnce)
       // Sent in the same turn of the event loop, so that no other request comes between them. undici sends the second before the
@@ -55,70 +40,11 @@ export class Lanes implements Connections {
   }
 
   renew(): void {
-    for (const lane of this.#lanes) {
-      this.#retired.add(lane)
-      void lane
-        .close()
-        .catch(() => {})
-        .finally(() => this.#retired.delete(lane))
-    }
-    this.#lanes = new Set()
-    this.#idle = []
-    const waiting = [...this.#waiting]
-    this.#waiting.clear()
-    for (const waiter of waiting) this.#serve(waiter)
+    this.#pool.renew()
   }
 
-  async destroy(): Promise<void> {
-    this.#isClosed = true
-    for (const waiter of this.#waiting) waiter.fail(new errors.ClientDestroyedError())
-    await Promise.all([...this.#lanes, ...this.#retired].map((lane) => lane.destroy()))
-  }
-
-  #acquire(signal: AbortSignal): Promise<Client> {
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => waiter.fail(signal.reason as Error)
-      const waiter: Waiter = {
-        take(lane) {
-          signal.removeEventListener('abort', giveUp)
-          resolve(lane)
-        },
-        fail: (reason) => {
-          this.#waiting.delete(waiter)
-          signal.removeEventListener('abort', giveUp)
-          reject(reason)
-        },
-      }
-      if (signal.aborted) giveUp()
-      else if (this.#isClosed) waiter.fail(new errors.ClientDestroyedError())
-      else {
-        this.#serve(waiter)
-        if (this.#waiting.has(waiter)) signal.addEventListener('abort', giveUp)
-      }
-    })
-  }
-
-  #serve(waiter: Waiter): void {
-    const lane = this.#idle.pop() ?? (this.#lanes.size < this.#maxLanes ? this.#open() : undefined)
-    if (lane === undefined) this.#waiting.add(waiter)
-    else waiter.take(lane)
-  }
-
-  #open(): Client {
-    const lane = this.#connect()
-    this.#lanes.add(lane)
-    return lane
-  }
-
-  #giveBack(lane: Client): void {
-    if (!this.#lanes.has(lane)) return
-    const [waiter] = this.#waiting
-    if (waiter === undefined) {
-      this.#idle.push(lane)
-      return
-    }
-    this.#waiting.delete(waiter)
-    waiter.take(lane)
+  destroy(): Promise<void> {
+    return this.#pool.destroy()
   }
 }
 

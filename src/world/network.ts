@@ -1,12 +1,14 @@
-// The network, by undici: one set of connections for calls to the service, another for downloads (see transport.ts).
+// The network: one set of connections for calls to the service, another for downloads (see transport.ts). By undici, but for
+// downloads without a proxy, which receive into the memory of their blocks (download-lane.ts).
 
 import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { NetworkError } from './network-error.ts'
 import type { NetworkErrorKind } from './network-error.ts'
 import type { Answer, Transport, TransportRequest } from './transport.ts'
-import { connectionsTo, connectionsToAny } from './connect.ts'
+import { connectTimeoutMs, connectionsTo, connectionsToAny, keepAliveMs } from './connect.ts'
 import type { Connections, Request, Response } from './connections.ts'
+import { DirectDownloads } from './direct-downloads.ts'
 import { proxiesOf } from './proxy.ts'
 import { trustWith } from './trust.ts'
 
@@ -39,7 +41,12 @@ function createTransport(connectionsPerHost: number, { proxy, caFile }: NetworkS
     proxyOf: proxiesOf(proxy),
     trust: trustWith(caFile),
   }
-  const downloads = connectionsToAny(options)
+  const directDownloads = new DirectDownloads(connectionsPerHost, {
+    ...options,
+    connectTimeoutMs,
+    keptMs: keepAliveMs,
+  })
+  const proxiedDownloads = connectionsToAny(options)
   /** Connections for calls, by origin; a client has one service, so one entry. */
   const calls = new Map<string, Connections>()
 
@@ -48,6 +55,12 @@ function createTransport(connectionsPerHost: number, { proxy, caFile }: NetworkS
     calls.set(origin, known)
     return known
   }
+
+  const everything = (): readonly Pick<Connections, 'renew' | 'destroy'>[] => [
+    ...calls.values(),
+    directDownloads,
+    proxiedDownloads,
+  ]
 
   const answered = async (request: TransportRequest, response: Promise<Response>): Promise<Answer> => {
     const fail = (error: unknown): unknown => networkErrorOf(request, error, connectErrors)
@@ -64,12 +77,18 @@ function createTransport(connectionsPerHost: number, { proxy, caFile }: NetworkS
       const { first, second } = callsTo(one).together(requestOf(one), requestOf(other))
       return { first: answered(one, first), second: answered(other, second) }
     },
-    download: (request) => answered(request, downloads.request(requestOf(request))),
+    async download(request) {
+      if (options.proxyOf(request.origin) !== undefined)
+        return answered(request, proxiedDownloads.request(requestOf(request)))
+      const explain = (error: unknown): unknown => networkErrorOf(request, error, connectErrors)
+      const { head, ...rest } = await directDownloads.get({ ...request, explain })
+      return { ...rest, status: head.status, header: (name) => head.headers.get(name)?.[0] }
+    },
     renew() {
-      for (const connections of [...calls.values(), downloads]) connections.renew()
+      for (const connections of everything()) connections.renew()
     },
     async close() {
-      await Promise.all([...calls.values(), downloads].map((connections) => connections.destroy()))
+      await Promise.all(everything().map((connections) => connections.destroy()))
     },
   }
 }
