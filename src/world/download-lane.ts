@@ -6,7 +6,7 @@ import { buildConnector, errors } from 'undici'
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { AnswerHeadError, headIn, type AnswerHead } from './answer-head.ts'
-import { ChunkedBody } from './chunked-body.ts'
+import { receiverOf, type BodyReceiver } from './body-receiver.ts'
 import type { Lane } from './lane-pool.ts'
 import { ReceivedBody } from './received-body.ts'
 
@@ -47,11 +47,9 @@ interface Exchange {
   /** Called once, when the lane may carry another. */
   readonly onFree: () => void
   /** Set once the head is here. */
-  body: ReceivedBody | undefined
+  body: { readonly chunks: ReceivedBody; readonly receiver: BodyReceiver } | undefined
 }
 
-/** Memory is taken in these pieces (bytes): those of a block, so that a block that is kept keeps no more alive. */
-const pieceBytes = 128 * 1024
 /** Longest head of a response (bytes). */
 const headBytes = 32 * 1024
 /** A server ends an idle connection when it says; ours ends this much earlier (ms). */
@@ -68,22 +66,20 @@ export class DownloadLane implements Lane {
   /** How long the connection may be idle before another exchange (ms); 0: it carries no other. */
   #keptMs = 0
 
-  /** Received bytes of a head, of chunks, or of what ends with the connection. */
+  /** Memory for heads, and for bodies that are copied. */
   readonly #scratch = Buffer.allocUnsafeSlow(headBytes)
+  /** Bytes of a head in it. */
   #headBytes = 0
-  /** Memory for the content of a body with a length. */
-  #piece: Uint8Array = this.#scratch
-  #filledBytes = 0
-  /** Bytes of that body which are still to come; undefined for other bodies. */
-  #leftBytes: number | undefined
-  #chunks: ChunkedBody | undefined
 
   constructor(origin: string, options: LaneOptions) {
     this.#origin = new URL(origin)
     this.#options = options
   }
 
-  /** Resolves with the response. Rejects with what `explain` returns for the signal's reason, an error of the connection, of undici, or AnswerHeadError. */
+  /**
+   * Resolves with the response. Rejects with what `explain` returns for the signal's reason, an error of the connection, one of
+   * undici, or AnswerHeadError.
+   */
   get(request: DownloadRequest, onFree: () => void): Promise<DownloadResponse> {
     return new Promise((answered, failed) => {
       clearTimeout(this.#idleTimer)
@@ -148,30 +144,20 @@ export class DownloadLane implements Lane {
     socket.write(`${parts.join('\r\n')}\r\n\r\n`, 'latin1')
   }
 
-  /** Memory for the next bytes to come, which must not be empty. */
+  /** Memory for the next bytes to come; never empty. */
   #space(): Uint8Array {
-    if (this.#exchange?.body === undefined) {
-      const free = this.#scratch.subarray(this.#headBytes)
-      return free.length > 0 ? free : this.#scratch
-    }
-    if (this.#leftBytes === undefined) return this.#scratch
-    if (this.#filledBytes === this.#piece.length) this.#takeMemory(this.#leftBytes)
-    return this.#piece.subarray(this.#filledBytes)
-  }
-
-  #takeMemory(leftBytes: number): void {
-    this.#piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, leftBytes))
-    this.#filledBytes = 0
+    const receiver = this.#exchange?.body?.receiver
+    return receiver?.space() ?? this.#scratch.subarray(this.#headBytes % headBytes)
   }
 
   /** Takes `bytes` that were received into `#space()`. False: no more for now. */
   #received(bytes: number): boolean {
+    const exchange = this.#exchange
     try {
-      if (this.#exchange === undefined) throw new AnswerHeadError('it was not asked for')
-      if (this.#exchange.body === undefined) return this.#receivedHead(this.#exchange, bytes)
-      if (this.#leftBytes === undefined)
-        return this.#receivedOdd(this.#exchange.body, this.#scratch.subarray(0, bytes))
-      return this.#receivedContent(this.#exchange.body, bytes)
+      if (exchange === undefined) throw new AnswerHeadError('it was not asked for')
+      return exchange.body === undefined
+        ? this.#receivedHead(exchange, bytes)
+        : this.#receivedBody(exchange.body, bytes)
     } catch (error) {
       this.#fail(error)
       return false
@@ -195,61 +181,42 @@ export class DownloadLane implements Lane {
       return true
     }
     const { head } = found
-    const { bodyLength, keptMs = this.#options.keptMs } = head
-    this.#keptMs = bodyLength === 'until-close' ? 0 : Math.min(keptMs, this.#options.keptMs)
-    const body = new ReceivedBody({
-      onRoom: () => this.#socket?.resume(),
-      onLeave: () => discard(),
-    })
+    this.#keptMs = Math.min(head.keptMs ?? Infinity, this.#options.keptMs)
     const discard = (): void => {
       if (this.#exchange === exchange) this.#fail(new errors.RequestAbortedError())
     }
-    exchange.body = body
-    this.#leftBytes = typeof bodyLength === 'number' ? bodyLength : undefined
-    this.#chunks = bodyLength === 'chunked' ? new ChunkedBody() : undefined
-    exchange.answered({ head, chunks: body, discard })
-    const rest = received.subarray(found.bytes)
-    if (this.#leftBytes === undefined) return this.#receivedOdd(body, rest)
-    if (rest.length > this.#leftBytes) throw new AnswerHeadError('more comes than its length')
-    this.#takeMemory(this.#leftBytes)
-    if (this.#leftBytes === 0) {
-      this.#finish()
-      return true
-    }
+    const chunks = new ReceivedBody({ onRoom: () => this.#socket?.resume(), onLeave: discard })
+    const receiver = receiverOf(head.bodyLength, this.#scratch)
+    exchange.body = { chunks, receiver }
+    exchange.answered({ head, chunks, discard })
+    if (receiver.isWhole) this.#finish()
+    return this.#passOn(exchange.body, received.subarray(found.bytes))
+  }
+
+  /** Takes the beginning of a body, which came with its head. */
+  #passOn(body: NonNullable<Exchange['body']>, rest: Uint8Array): boolean {
     let isWelcome = true
     for (let at = 0; at < rest.length;) {
-      const space = this.#space()
+      if (body.receiver.isWhole) throw new AnswerHeadError('more comes than its length')
+      const space = body.receiver.space()
       const part = rest.subarray(at, at + space.length)
       space.set(part)
       at += part.length
-      isWelcome = this.#receivedContent(body, part.length)
+      isWelcome = this.#receivedBody(body, part.length)
     }
     return isWelcome
   }
 
-  #receivedContent(body: ReceivedBody, bytes: number): boolean {
-    const piece = this.#piece.subarray(this.#filledBytes, this.#filledBytes + bytes)
-    this.#filledBytes += bytes
-    this.#leftBytes = (this.#leftBytes ?? 0) - bytes
-    const isWelcome = body.push(piece)
-    if (this.#leftBytes > 0) return isWelcome
-    this.#finish()
-    return true
-  }
-
-  #receivedOdd(body: ReceivedBody, received: Uint8Array): boolean {
-    const content = this.#chunks?.content(received) ?? [received]
+  #receivedBody({ chunks, receiver }: NonNullable<Exchange['body']>, bytes: number): boolean {
     let isWelcome = true
-    // Copied: the memory is used again.
-    for (const piece of content) if (piece.length > 0) isWelcome = body.push(Uint8Array.from(piece))
-    if (this.#chunks?.isWhole !== true) return isWelcome
-    this.#finish()
-    return true
+    for (const piece of receiver.content(bytes)) isWelcome = chunks.push(piece)
+    if (receiver.isWhole) this.#finish()
+    return isWelcome || receiver.isWhole
   }
 
   /** The exchange went well, and is over. */
   #finish(): void {
-    this.#exchange?.body?.end()
+    this.#exchange?.body?.chunks.end()
     if (this.#keptMs <= marginMs || this.#isClosed) this.#leave()
     else {
       this.#idleTimer = setTimeout(() => this.#leave(), this.#keptMs - marginMs)
@@ -264,16 +231,15 @@ export class DownloadLane implements Lane {
     if (exchange === undefined) return
     const explained = exchange.request.explain(error)
     if (exchange.body === undefined) exchange.failed(explained)
-    else exchange.body.end({ error: explained })
+    else exchange.body.chunks.end({ error: explained })
     this.#over()
   }
 
   /** The connection has ended. */
   #ended(socket: Socket, failure?: Error): void {
     if (socket !== this.#socket) return
-    const isWhole =
-      this.#exchange?.body !== undefined && this.#leftBytes === undefined && this.#chunks === undefined
-    if (failure === undefined && isWhole) this.#finish()
+    this.#keptMs = 0
+    if (failure === undefined && this.#exchange?.body?.receiver.endsWithConnection === true) this.#finish()
     else this.#fail(failure ?? new errors.SocketError('other side closed'))
   }
 
@@ -288,7 +254,6 @@ export class DownloadLane implements Lane {
     const exchange = this.#exchange
     if (exchange === undefined) return
     this.#exchange = undefined
-    this.#leftBytes = undefined
     this.#headBytes = 0
     exchange.request.signal.removeEventListener('abort', this.#onAbort)
     this.#whenOver?.()

@@ -111,7 +111,6 @@ describe('a response', () => {
   })
 
   test.each([
-    ['longer than its length', `${whole}!`],
     [
       'with a chunk longer than its length',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhello\r\n',
@@ -166,6 +165,15 @@ describe('a connection', () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect((await collect((await get(all, origin)).chunks)).toString()).toBe('hello')
     expect(sockets).toHaveLength(2)
+  })
+
+  test('that brings more than was promised is not used again', async () => {
+    const { origin, sockets } = await serve((socket) => void socket.write(`${whole}!`))
+    const all = downloads(1)
+    for (let count = 1; count <= 2; count++) {
+      expect((await collect((await get(all, origin)).chunks)).toString()).toBe('hello')
+      expect(sockets).toHaveLength(count)
+    }
   })
 
   test('that is not to be kept is not', async () => {
