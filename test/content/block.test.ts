@@ -51,15 +51,23 @@ test('bytes beyond the run are ignored', () => {
   expect(given).toEqual([0])
 })
 
-test('a block in large pieces keeps them as they came, without a copy', () => {
+test('a block in large pieces keeps them as they came, without a copy; those that lie together are one', () => {
   let block: Block = []
-  const assembler = new BlockAssembler({ first: 0, end: 1 }, document.length, (_, pieces) => {
-    block = pieces
-  })
-  assembler.push(document.subarray(0, 65_536))
-  assembler.push(document.subarray(65_536, 140_000))
+  const take = (): BlockAssembler =>
+    new BlockAssembler({ first: 0, end: 1 }, document.length, (_, pieces) => {
+      block = pieces
+    })
+  const apart = take()
+  const other = Buffer.from(document)
+  apart.push(document.subarray(0, 65_536))
+  apart.push(other.subarray(65_536, 140_000))
   expect(block.map((piece) => piece.length)).toEqual([65_536, 65_536])
-  expect(block.every((piece) => piece.buffer === document.buffer)).toBe(true)
+  expect(block.map((piece) => piece.buffer)).toEqual([document.buffer, other.buffer])
+  const together = take()
+  together.push(document.subarray(0, 65_536))
+  together.push(document.subarray(65_536, 140_000))
+  expect(block).toEqual([new Uint8Array(document.subarray(0, blockSizeBytes))])
+  expect(block[0]?.buffer).toBe(document.buffer)
 })
 
 test('a slice of a block in pieces is the bytes at that place', () => {
