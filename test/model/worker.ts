@@ -58,6 +58,8 @@ export class Worker {
   #inDoubt: Operation | undefined
   /** The model before each operation that a power cut may take back, oldest first. */
   #revocable: { readonly at: number; readonly model: Model; readonly kind: Operation['kind'] }[] = []
+  /** The model before the last operation, if that only emptied a document, and the daemon's life it was done in. */
+  #emptied: { readonly model: Model; readonly life: number | undefined } | undefined
   /** The daemon died under it. */
   #wasKilled = false
   /** The write under way may have failed before that. */
@@ -94,11 +96,12 @@ export class Worker {
     }
     for (const action of this.#choices.next(this.model)) {
       if (action.kind === 'rest') await this.#options.pause?.(action.ms)
-      else if (!(await this.#perform(action))) return
+      else if (!(await this.perform(action))) return
     }
   }
 
-  #perform(action: Action): Promise<boolean> {
+  /** Answers false where its outcome is in doubt. */
+  perform(action: Action): Promise<boolean> {
     if (action.kind === 'read') return this.#read(action.path)
     return action.kind === 'touch' ? this.#touch(action.path, action.mtimeSec) : this.#do(action)
   }
@@ -118,9 +121,25 @@ export class Worker {
     if (this.#inDoubt !== undefined) return false
     const shown = await this.#shown(what)
     this.#noteGone(shown)
+    this.#takeBackEmptied(shown, () => true)
     compare(`${what}: ${this.folder}`, shown, this.model.tree)
     this.#wasRight()
     return true
+  }
+
+  /**
+   * A document that was only emptied is saved by its last close, which the kernel tells the drive of after its program goes on: a
+   * kill may come before.
+   */
+  #takeBackEmptied(
+    shown: ReadonlyMap<string, Buffer | undefined>,
+    isLooked: (path: string) => boolean,
+  ): void {
+    const emptied = this.#emptied
+    if (emptied === undefined || emptied.life === this.#options.life()) return
+    this.#emptied = undefined
+    const before = new Map([...emptied.model.tree].filter(([path]) => isLooked(path)))
+    if (areSame(shown, before)) this.model = emptied.model
   }
 
   #noteGone(shown: ReadonlyMap<string, unknown>): void {
@@ -221,6 +240,7 @@ export class Worker {
       this.#wasSavedInPart = this.#lateCloses.hasClosed(operation.path, begunAt)
       return false
     }
+    this.#emptied = isEmptying(operation) ? { model: this.model.copy(), life } : undefined
     const kind = isDurable(operation) ? operation.kind : 'truncate'
     this.#mayBeRevoked(operation, kind)
     this.model.apply(operation)
@@ -268,6 +288,7 @@ export class Worker {
   async takeAsShown(): Promise<boolean> {
     if (this.#again === undefined) return false
     this.#again = undefined
+    this.#emptied = undefined
     this.#inDoubt = undefined
     this.#times.forgetSince(-Infinity)
     this.model = new Model(await this.#shown('after a refused save'))
@@ -289,6 +310,7 @@ export class Worker {
     // The version that was cut off may be as long as the one that was right before.
     if (cutOff !== undefined) this.forgetSeen()
     this.#revocable = []
+    this.#emptied = undefined
     this.#inDoubt = undefined
     this.#again = undefined
     const shown = await this.#shown('after a power cut')
@@ -333,6 +355,8 @@ export class Worker {
     this.#inDoubt = undefined
     const at = operation.kind === 'rename' ? operation.to : operation.path
     const held = shown.get(at)
+    this.#takeBackEmptied(shown, (path) => paths.has(path))
+    this.#emptied = undefined
     if (this.#mayBePart && held !== undefined) this.#again = { kind: 'write', path: at, content: held }
     const restricted = (model: Model): Map<string, Buffer | undefined> =>
       new Map([...model.tree].filter(([path]) => paths.has(path)))
@@ -433,6 +457,15 @@ function isDurable({ kind, ...operation }: Operation): boolean {
   if ('content' in operation && operation.content.length === 0) return false
   const path = 'to' in operation ? operation.to : operation.path
   return durableKinds.has(kind) && !isLocalOnly(path)
+}
+
+/** It leaves an empty document, and writes nothing. */
+function isEmptying(operation: Operation): boolean {
+  return (
+    ['write', 'write slowly', 'hand on'].includes(operation.kind) &&
+    'content' in operation &&
+    operation.content.length === 0
+  )
 }
 
 /** A write that was cut off may have arrived in part. */
