@@ -58,8 +58,8 @@ export class Worker {
   #inDoubt: Operation | undefined
   /** The model before each operation that a power cut may take back, oldest first. */
   #revocable: { readonly at: number; readonly model: Model; readonly kind: Operation['kind'] }[] = []
-  /** The model before the last operation, if that only emptied a document, and the daemon's life it was done in. */
-  #emptied: { readonly model: Model; readonly life: number | undefined } | undefined
+  /** The content before the last operation, if that only emptied a document, and the daemon's life it was done in. */
+  #emptied: { readonly path: string; readonly content: Buffer; readonly life: number | undefined } | undefined
   /** The daemon died under it. */
   #wasKilled = false
   /** The write under way may have failed before that. */
@@ -121,25 +121,24 @@ export class Worker {
     if (this.#inDoubt !== undefined) return false
     const shown = await this.#shown(what)
     this.#noteGone(shown)
-    this.#takeBackEmptied(shown, () => true)
+    const before = this.#beforeEmptied()
+    if (before !== undefined && areSame(shown, before.tree)) this.model = before
+    if (before !== undefined) this.#emptied = undefined
     compare(`${what}: ${this.folder}`, shown, this.model.tree)
     this.#wasRight()
     return true
   }
 
   /**
-   * A document that was only emptied is saved by its last close, which the kernel tells the drive of after its program goes on: a
-   * kill may come before.
+   * What may be there after a kill instead: a document that was only emptied is saved by its last close, which the kernel tells the
+   * drive of when its program goes on already.
    */
-  #takeBackEmptied(
-    shown: ReadonlyMap<string, Buffer | undefined>,
-    isLooked: (path: string) => boolean,
-  ): void {
+  #beforeEmptied(): Model | undefined {
     const emptied = this.#emptied
-    if (emptied === undefined || emptied.life === this.#options.life()) return
-    this.#emptied = undefined
-    const before = new Map([...emptied.model.tree].filter(([path]) => isLooked(path)))
-    if (areSame(shown, before)) this.model = emptied.model
+    if (emptied === undefined || emptied.life === this.#options.life()) return undefined
+    const model = this.model.copy()
+    model.apply({ kind: 'write', path: emptied.path, content: emptied.content })
+    return model
   }
 
   #noteGone(shown: ReadonlyMap<string, unknown>): void {
@@ -240,7 +239,8 @@ export class Worker {
       this.#wasSavedInPart = this.#lateCloses.hasClosed(operation.path, begunAt)
       return false
     }
-    this.#emptied = isEmptying(operation) ? { model: this.model.copy(), life } : undefined
+    const content = isEmptying(operation) ? this.model.tree.get(operation.path) : undefined
+    this.#emptied = content === undefined ? undefined : { path: operation.path, content, life }
     const kind = isDurable(operation) ? operation.kind : 'truncate'
     this.#mayBeRevoked(operation, kind)
     this.model.apply(operation)
@@ -355,11 +355,18 @@ export class Worker {
     this.#inDoubt = undefined
     const at = operation.kind === 'rename' ? operation.to : operation.path
     const held = shown.get(at)
-    this.#takeBackEmptied(shown, (path) => paths.has(path))
-    this.#emptied = undefined
     if (this.#mayBePart && held !== undefined) this.#again = { kind: 'write', path: at, content: held }
     const restricted = (model: Model): Map<string, Buffer | undefined> =>
       new Map([...model.tree].filter(([path]) => paths.has(path)))
+    const before = this.#beforeEmptied()
+    const isEmptiedHere = before !== undefined && paths.has(this.#emptied?.path ?? '')
+    if (isEmptiedHere) {
+      this.#emptied = undefined
+      const then = before.copy()
+      then.apply(operation)
+      const found = [before, then].find((model) => areSame(shown, restricted(model)))
+      if (found !== undefined) return void (this.model = found)
+    }
     if (areSame(shown, restricted(this.model))) {
       if (operation.kind === 'rmdir') this.#mayBeGone.add(operation.path)
       return
