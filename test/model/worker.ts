@@ -130,7 +130,7 @@ export class Worker {
   }
 
   /**
-   * What may be there after a kill instead: a document that was only emptied is saved by its last close, which the kernel tells the
+   * A document that was only emptied may hold its content before, after a kill: its last close saves it, which the kernel tells the
    * drive of when its program goes on already.
    */
   #beforeEmptied(): Model | undefined {
