@@ -137,7 +137,7 @@ describe.skipIf(why !== undefined)(`the kernel driver${why === undefined ? '' : 
   })
 
   test('unmounting asks the drive for its attributes, and they are answered', async () => {
-    await drive.ask({ kind: 'unmount', isLazy: false })
+    await drive.unmount()
     expect(await within(20_000, 'the end of the mount', drive.closed)).toBe('unmounted')
   })
 
@@ -150,7 +150,7 @@ describe.skipIf(why !== undefined)(`the kernel driver${why === undefined ? '' : 
     )
     await drive.ask({ kind: 'letGo', operation: 'read' })
     expect(await cat.ended).toBe(0)
-    await drive.ask({ kind: 'unmount', isLazy: false })
+    await drive.unmount()
     expect(await within(20_000, 'the end of the mount', drive.closed)).toBe('unmounted')
   })
 

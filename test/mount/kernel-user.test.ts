@@ -109,7 +109,7 @@ except OSError as error: print(errno.errorcode[error.errno])`
         )
         await other.ask({ kind: 'letGo', operation: 'read' })
         await cat
-        await other.ask({ kind: 'unmount', isLazy: false })
+        await other.unmount()
         expect(await within(10_000, 'the end of the mount', other.closed)).toBe('unmounted')
       } finally {
         await other.remove()

@@ -99,6 +99,19 @@ export class MemoryMount {
     return isMounted(this.path)
   }
 
+  /** Unmounts it once nothing is in it: programs of a desktop look into each new mount. Throws Refused for other reasons. */
+  async unmount(): Promise<void> {
+    await waitUntil('the programs to leave it', async () => {
+      try {
+        await this.ask({ kind: 'unmount', isLazy: false })
+        return true
+      } catch (error) {
+        if (error instanceof Refused && error.code === 'EBUSY') return false
+        throw error
+      }
+    })
+  }
+
   /** Unmounts, ends the program, and removes the mountpoint if `mountMemory` made it. Works in every state. */
   async remove(): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
