@@ -53,7 +53,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('at a te
 
   test('a single large document counts while it is on its way', async () => {
     await docmount('mount', project, '--close-wait', '0', '--bwlimit', '1M')
-    await copyIn(['a.txt'], 4_000_000)
+    await copyIn(['a.txt'], 8_000_000)
     const { drawn } = await docmount('wait', drive)
     const percents = new Set([...drawn.matchAll(/ (\d+) % /g)].map(([, percent]) => percent))
     expect(percents.size).toBeGreaterThan(2)
