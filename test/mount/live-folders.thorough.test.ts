@@ -129,7 +129,12 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
   test('tells also what a program listed before, so that the kernel knows it already', async () => {
     const listing = spawn(
       'bash',
-      ['-c', 'while [ -d "$1" ]; do ls -l "$1" >/dev/null; sleep 0.02; done', 'bash', join(drive.mountpoint, folder)],
+      [
+        '-c',
+        'while [ -d "$1" ]; do ls -l "$1" >/dev/null; sleep 0.02; done',
+        'bash',
+        join(drive.mountpoint, folder),
+      ],
       { cwd: '/' },
     )
     try {
