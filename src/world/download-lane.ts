@@ -1,6 +1,6 @@
 // A connection for downloads: GET over HTTP/1.1, without a proxy. Content is received into the memory that it is kept in, which
-// no general client does: through undici, receiving costs three times the processor (docs/performance.md). A body with a length
-// arrives in pieces of whole blocks' memory; bodies of other kinds are copied, since only errors and odd servers send them.
+// no general client does (docs/decisions/libraries.md). A body with a length arrives in the memory of whole blocks; bodies of other
+// kinds are copied, since only errors and odd servers send them.
 
 import { buildConnector, errors } from 'undici'
 import type { Socket } from 'node:net'
