@@ -70,7 +70,7 @@ class EndlessBody implements BodyReceiver {
   }
 
   content(bytes: number): readonly Uint8Array[] {
-    return [copyOf(this.#scratch.subarray(0, bytes))]
+    return [new Uint8Array(this.#scratch.subarray(0, bytes))]
   }
 }
 
@@ -94,13 +94,14 @@ class ChunkedBody implements BodyReceiver {
   }
 
   content(bytes: number): readonly Uint8Array[] {
+    // A copy, also where nothing was left: the scratch is written to again.
     this.#rest = Buffer.concat([this.#rest, this.#scratch.subarray(0, bytes)])
     const found: Uint8Array[] = []
     while (!this.isWhole) {
       if (this.#left !== undefined && this.#left > 0) {
         const piece = this.#rest.subarray(0, this.#left)
         if (piece.length === 0) return found
-        found.push(copyOf(piece))
+        found.push(piece)
         this.#left -= piece.length
         this.#rest = this.#rest.subarray(piece.length)
         continue
@@ -136,9 +137,4 @@ class ChunkedBody implements BodyReceiver {
     this.#rest = this.#rest.subarray(end + lineEnd.length)
     return line
   }
-}
-
-/** A copy that keeps no other memory alive. */
-function copyOf(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes)
 }
