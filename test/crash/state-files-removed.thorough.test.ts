@@ -119,7 +119,7 @@ describe.skipIf(whyNoFuse() !== undefined)('under a running drive', () => {
     expect((await again.calls.readFile('/small.txt')).toString()).toBe(small)
     expect(await again.calls.readdir('/folder')).toEqual(['renamed.txt'])
     // The known names, and an error because they are not all.
-    const listed = await run('timeout', ['20', 'ls', again.mountpoint], { mayFail: true })
+    const listed = await run('timeout', ['200', 'ls', again.mountpoint], { mayFail: true })
     expect(listed).toMatchObject({ code: 2, stdout: 'folder\nlarge.pdf\nsmall.txt\n' })
     expect(listed.stderr).toContain('timed out')
     expect(await errorOf(again.calls.readFile('/elsewhere.txt'))).toBe('ETIMEDOUT')

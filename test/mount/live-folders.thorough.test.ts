@@ -192,7 +192,7 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
   })
 
   test('is listed once a lifetime, and one that nobody watches is not', async () => {
-    await run('timeout', ['20', 'ls', join(drive.mountpoint, folder, 'sub')])
+    await run('timeout', ['200', 'ls', join(drive.mountpoint, folder, 'sub')])
     testService.service.clearCalls()
     const from = performance.now()
     for (let round = 0; round < 3; round++) await heard()
@@ -232,7 +232,7 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
 
   test.skipIf(!isRoot)('at whose place something else is mounted meanwhile leaves that alone', async () => {
     const place = join(drive.mountpoint, folder)
-    await run('timeout', ['20', 'mount', '-t', 'tmpfs', 'docmount-test', place])
+    await run('timeout', ['200', 'mount', '-t', 'tmpfs', 'docmount-test', place])
     try {
       await bash('echo mine > "$1/old.txt"', [place])
       await testService.other.delete(`${folder}/old.txt`)
@@ -264,7 +264,7 @@ describe.skipIf(whyNot !== undefined)('a folder that inotifywait watches', () =>
   test('tells nothing with --no-live-folders', async () => {
     const quiet = await mount({ args: ['--no-live-folders'] })
     const place = join(quiet.mountpoint, folder)
-    await run('timeout', ['20', 'ls', place])
+    await run('timeout', ['200', 'ls', place])
     const listener = await startWatch(place)
     try {
       await heard()

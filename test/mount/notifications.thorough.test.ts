@@ -69,7 +69,7 @@ describe.runIf(whyNot === undefined)('a desktop', () => {
   test('shows a conflict with the name of the copy', async () => {
     await desk.testService.other.put('/a.txt', 'first')
     const drive = await desk.mount('drive', '--cache-ttl', '10m')
-    await run('timeout', ['20', 'cat', join(drive, 'a.txt')])
+    await run('timeout', ['200', 'cat', join(drive, 'a.txt')])
     await desk.testService.other.put('/a.txt', 'theirs')
     await desk.save(join(drive, 'a.txt'), 'ours')
     await says(

@@ -28,7 +28,7 @@ describe.skipIf(whyNoFuse() !== undefined || whyNoPython !== undefined)('at a te
     for (const name of names) {
       const local = join(desk.home, name)
       await writeFile(local, 'x'.repeat(bytes))
-      await run('timeout', ['20', 'cp', local, drive])
+      await run('timeout', ['200', 'cp', local, drive])
     }
   }
 

@@ -41,7 +41,7 @@ async function mountDrive(...args: readonly string[]): Promise<MountRecord> {
 /** Saves a document while the service is away: it stays unsent. */
 async function saveUnsent(name: string): Promise<void> {
   await testService.stop()
-  await run('timeout', ['20', 'sh', '-c', 'echo unsent > "$1"', 'sh', join(drive, name)])
+  await run('timeout', ['200', 'sh', '-c', 'echo unsent > "$1"', 'sh', join(drive, name)])
 }
 
 describe.skipIf(whyNoFuse() !== undefined)('a drive', () => {
@@ -375,7 +375,7 @@ exec ${path} "$@"
       const [code] = (await once(starter, 'close')) as [number | null]
       passed.close()
       expect({ code, said }).toEqual({ code: 0, said: `${project} is mounted at ${drive}\n` })
-      await run('timeout', ['20', 'sh', '-c', 'echo passed > "$1"', 'sh', join(drive, 'a.txt')])
+      await run('timeout', ['200', 'sh', '-c', 'echo passed > "$1"', 'sh', join(drive, 'a.txt')])
       const documents = await testService.other.documents('')
       expect(documents?.get('a.txt')?.toString()).toBe('passed\n')
       expect(JSON.parse((await desk.docmount('status', drive, '--json')).stdout)).toMatchObject({
@@ -410,7 +410,7 @@ exec ${path} "$@"
   test('logs no key and no signature, and keeps the key out of its arguments', async () => {
     await testService.other.put('/x.txt', Buffer.from('x'))
     const { pid, logFile = '' } = await mountDrive('-v')
-    await run('timeout', ['20', 'cat', join(drive, 'x.txt')])
+    await run('timeout', ['200', 'cat', join(drive, 'x.txt')])
     expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(testService.apiKey)
     const log = await readFile(logFile, 'utf8')
     expect(log).toContain('"msg":"live"')

@@ -49,7 +49,7 @@ async function readWhileSending({
     const contents = saved.map((size) => randomBytes(size))
     const local = (i: number): string => join(temporary.path, `${i}.png`)
     for (const [i, content] of contents.entries()) await writeFile(local(i), content)
-    await run('timeout', ['60', 'cp', ...contents.map((_, i) => local(i)), drive.mountpoint])
+    await run('timeout', ['200', 'cp', ...contents.map((_, i) => local(i)), drive.mountpoint])
     const reading: Promise<Ran>[] = []
     for (let i = 0; i < reads; i++) {
       const path = join(drive.mountpoint, `read-${i}/a.txt`)

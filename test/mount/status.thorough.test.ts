@@ -128,7 +128,7 @@ describe.skipIf(whyNoFuse() !== undefined)('status of one document says that it 
     const file = join(desk.home, 'large.pdf')
     await writeFile(file, Buffer.alloc(64 * 2 ** 20, 'x'))
     desk.testService.service.faults.inject({ kind: 'latency', ms: 20_000 }, { method: 'PUT' })
-    await run('timeout', ['20', 'cp', file, join(drive, 'large.pdf')])
+    await run('timeout', ['200', 'cp', file, join(drive, 'large.pdf')])
     await waitUntil('it to be on its way', async () => {
       const [change] = (await statusOf(drive)).unsent
       return change !== undefined && change.state === 'sending' && change.sentBytes > 0
@@ -197,7 +197,7 @@ describe.skipIf(whyNoFuse() !== undefined)('status of a drive', () => {
     await desk.testService.other.put('/folder/a.txt', 'first')
     const drive = await desk.mount('drive', '--cache-ttl', '10m')
     const file = join(drive, 'folder/a.txt')
-    await run('timeout', ['20', 'cat', file])
+    await run('timeout', ['200', 'cat', file])
     await desk.testService.other.put('/folder/a.txt', 'theirs')
     await desk.save(file, 'ours')
     const [copy] = (await statusOf(drive)).conflictCopies

@@ -61,7 +61,7 @@ describe.skipIf(why !== undefined)(`a drive as a systemd unit${why === undefined
     const { stdout } = await bash(
       'unshare --mount --pid --mount-proc --fork --kill-child bash -euo pipefail -c "$1" bash "$2" "$3"',
       [withUserManager, home.path, commands + program],
-      { limitMs: 110_000 },
+      { limitMs: 280_000 },
     ).catch(async (error: Error) => {
       throw new Error(`${error.message}\n${await readFile(join(home.path, 'manager.log'), 'utf8')}`, {
         cause: error,
@@ -78,7 +78,7 @@ echo kept >"$HOME/acme/note.txt"
 docmount service status
 kill -9 "$(shown MainPID docmount-acme.service)"
 for _ in $(seq 300); do [ "$(timeout 5 cat "$HOME/acme/note.txt" 2>/dev/null)" = kept ] && break; sleep 0.1; done
-timeout 5 cat "$HOME/acme/note.txt"
+timeout 100 cat "$HOME/acme/note.txt"
 docmount service remove acme
 ls "$HOME/.config/systemd/user"`)
     expect(said).toContain(`acme is mounted at ${home.path}/acme`)
@@ -119,7 +119,7 @@ until_over ${unit}
 docmount service status
 systemctl --user start ${unit}
 until_mounted
-timeout 10 umount "$HOME/acme"
+timeout 100 umount "$HOME/acme"
 until_over ${unit}
 systemctl --user start ${unit}
 until_mounted

@@ -39,7 +39,7 @@ async function mount(driver: string, ...args: readonly string[]): Promise<Mounte
 function shell(line: string): Promise<Ran> {
   const [mountpoint, desk] = [drive?.mountpoint ?? '', temporary.path]
   const script = `M=$1 D=$2 T="$1/.tables/ledger"; cd "$D"; ${line}`
-  return bash('timeout 20 bash -euo pipefail -c "$1" bash "$2" "$3"', [script, mountpoint, desk], {
+  return bash('timeout 200 bash -euo pipefail -c "$1" bash "$2" "$3"', [script, mountpoint, desk], {
     mayFail: true,
   })
 }

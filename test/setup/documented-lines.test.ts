@@ -13,7 +13,7 @@ import { isThorough, leaveOut } from '../support/thorough.ts'
 import { scriptOf } from '../support/typed-story.ts'
 import { stories, storiesOnDebian } from './documented-stories.ts'
 
-const limitMs = 300_000
+const limitMs = 900_000
 const root = new URL('../..', import.meta.url).pathname
 
 leaveOut(

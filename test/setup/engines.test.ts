@@ -8,7 +8,7 @@ import { run } from '../support/run.ts'
 import { makeTemporaryFolder } from '../support/temporary-folder.ts'
 
 const engines = new URL('../../scripts/engines', import.meta.url).pathname
-const limitMs = 120_000
+const limitMs = 280_000
 const isThere = (await run(engines, ['check-s3'], { mayFail: true })).code === 0
 
 async function programsIn(folder: string): Promise<string[]> {

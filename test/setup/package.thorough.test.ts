@@ -10,7 +10,7 @@ import { run } from '../support/run.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
-const limitMs = 240_000
+const limitMs = 900_000
 
 const npm = ['--yes', 'npm@9.2.0']
 
@@ -69,7 +69,7 @@ describe.runIf(whyNoFuse() === undefined)(
       const docmount = join(prefix, 'bin/docmount')
       await run(docmount, ['mount', 'acme', drive], { env })
       try {
-        await run('timeout', ['20', 'cp', join(import.meta.dirname, '../../README.md'), drive])
+        await run('timeout', ['200', 'cp', join(import.meta.dirname, '../../README.md'), drive])
         await service.other.bytes('/README.md')
       } finally {
         await run(docmount, ['unmount', drive], { env })

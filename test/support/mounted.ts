@@ -92,7 +92,7 @@ export async function mountDrive(options: MountedDriveOptions): Promise<MountedD
       if (hasEnded(daemon)) throw new Error('docmount mount ended')
       return isMounted(mountpoint)
     })
-    await run('timeout', ['20', 'stat', mountpoint], { user })
+    await run('timeout', ['200', 'stat', mountpoint], { user })
   } catch (error) {
     await cleanUp()
     throw new Error(`the drive did not come up: ${(error as Error).message}\n${log}`, { cause: error })

@@ -128,7 +128,7 @@ test('nothing of it may come from, or go, elsewhere', async () => {
 test('another user of this machine is refused, token or not', async (context) => {
   if (!isRoot) return context.skip('only root can be another user')
   const user = await makeOrdinaryUser()
-  const asked = await user.bash('timeout 20 curl -s "$1"', page.address)
+  const asked = await user.bash('timeout 200 curl -s "$1"', page.address)
   await user.remove()
   expect(asked.stdout).toBe('this page belongs to another user of this machine\n')
 })
