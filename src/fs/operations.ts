@@ -3,8 +3,10 @@
 // Glossary: a *node* is one file or folder we know of, named by its `ino`; a *name* is one segment; a *handle* is one
 // open(), named by its `fh`; *lookup count* is how many references the door holds on a node until it says `forget`.
 
+import type { Borrowed } from '../content/block-uses.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 
+export { Borrowed } from '../content/block-uses.ts'
 export type { MaybePromise } from '../maybe-promise.ts'
 
 /** The root's node id: the kernel's own constant (FUSE_ROOT_ID). */
@@ -71,6 +73,8 @@ export interface Caller {
    * call. Absent: `read` allocates.
    */
   readonly readBuffer?: Uint8Array | undefined
+  /** Collects the memory that bytes of `read` are views of. The door ends it when it has sent them. Absent: it may keep them. */
+  readonly borrowed?: Borrowed | undefined
 }
 
 export interface OpenFlags {

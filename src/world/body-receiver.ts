@@ -1,6 +1,7 @@
 // Reception of a response's body: where the next bytes go, and which of them are content.
 
 import { AnswerHeadError, type BodyLength } from './answer-head.ts'
+import { takeMemory } from './block-memory.ts'
 
 export interface BodyReceiver {
   readonly isWhole: boolean
@@ -12,8 +13,6 @@ export interface BodyReceiver {
   content(bytes: number): readonly Uint8Array[]
 }
 
-/** Memory is taken in these pieces (bytes): those of a block, so that a block that is kept keeps no more alive. */
-const pieceBytes = 128 * 1024
 /** A line that tells a chunk's length, or a trailer, is not longer (bytes). */
 const longestLine = 16 * 1024
 const lineEnd = '\r\n'
@@ -41,7 +40,7 @@ class MeasuredBody implements BodyReceiver {
 
   space(): Uint8Array {
     if (this.#filledBytes === this.#piece.length) {
-      this.#piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, this.#leftBytes))
+      this.#piece = takeMemory(this.#leftBytes)
       this.#filledBytes = 0
     }
     return this.#piece.subarray(this.#filledBytes)

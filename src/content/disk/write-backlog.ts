@@ -1,5 +1,6 @@
 // Blocks that wait to be written to disk, by the file they go to, bounded in bytes. No I/O here.
 
+import { endUse, use } from '../block-uses.ts'
 import type { StoredBlock } from './segment-table.ts'
 import { segmentName, segmentNumber } from './stored-version.ts'
 import type { StoredVersion } from './stored-version.ts'
@@ -27,6 +28,7 @@ export class WriteBacklog {
     const bytes = block.bytes.reduce((sum, piece) => sum + piece.length, 0)
     if (this.#bytes + bytes > this.#maxBytes) return undefined
     this.#bytes += bytes
+    use(block.bytes)
     const name = segmentName(version, segmentNumber(block.block))
     const waiting = this.#waiting.get(name)
     if (waiting === undefined) {
@@ -51,8 +53,9 @@ export class WriteBacklog {
   }
 
   /** Frees the memory of blocks from `take`, once they are written, or dropped. */
-  written(blocks: WaitingBlocks): void {
-    this.#bytes -= blocks.bytes
+  written(waiting: WaitingBlocks): void {
+    this.#bytes -= waiting.bytes
+    for (const { bytes } of waiting.blocks) endUse(bytes)
   }
 
   /** Gives the waiting blocks of one version to another. Returns the names of the files that they wait for now. */
@@ -62,10 +65,12 @@ export class WriteBacklog {
       if (!name.startsWith(from.key)) continue
       const waiting = this.take(name)
       if (waiting === undefined) continue
+      for (const { bytes } of waiting.blocks) use(bytes)
       this.written(waiting)
       for (const block of waiting.blocks) {
         const first = this.add(to, { ...block, tag: 0 })
         if (first !== undefined) moved.push(first)
+        endUse(block.bytes)
       }
     }
     return moved

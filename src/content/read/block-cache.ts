@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Block } from '../block.ts'
+import { endUse, use } from '../block-uses.ts'
 
 /** 2^26 blocks of 128 KiB are 8 TiB; the rest of a safe integer tells versions apart. */
 const blocksPerVersion = 2 ** 26
@@ -18,7 +19,10 @@ export class BlockCache {
     this.#blocks = new LRUCache<number, Resident>({
       maxSize: sizeBytes,
       sizeCalculation: (resident) => resident.sizeBytes,
-      dispose: (_resident, key) => onEvict(Math.floor(key / blocksPerVersion)),
+      dispose: ({ bytes }, key) => {
+        onEvict(Math.floor(key / blocksPerVersion))
+        endUse(bytes)
+      },
     })
   }
 
@@ -40,7 +44,9 @@ export class BlockCache {
   set(versionId: number, block: number, bytes: Block, sizeBytes: number): boolean {
     const key = versionId * blocksPerVersion + block
     this.#blocks?.set(key, { bytes, sizeBytes })
-    return this.#blocks?.has(key) ?? false
+    if (this.#blocks?.has(key) !== true) return false
+    use(bytes)
+    return true
   }
 
   delete(versionId: number, block: number): void {

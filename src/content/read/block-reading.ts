@@ -58,7 +58,7 @@ export class BlockReading implements Reading, FetchOwner {
     if (extent.length === 0) return []
     this.#furthest = Math.max(this.#furthest, extent.offset + extent.length)
     const run = blocksOf(extent)
-    const inMemory = this.#peek(run)
+    const inMemory = this.#peek(run, reader)
     const stored =
       inMemory === undefined ? blocks.storedPartNow(partOf(run, extent), reader.readBuffer) : undefined
     const arrival = inMemory !== undefined || stored !== undefined ? 'ready' : this.#arrivalOf(run)
@@ -82,7 +82,7 @@ export class BlockReading implements Reading, FetchOwner {
       return slice(inMemory, run, extent)
     }
     if (this.#isJump(arrival)) return this.#readAfterJump(run, extent, reader)
-    return blocks.demand(run, reader.signal, this).then((loaded) => this.#sliceOf(loaded, run, extent))
+    return blocks.demand(run, reader, this).then((loaded) => this.#sliceOf(loaded, run, extent))
   }
 
   get furthest(): number {
@@ -100,8 +100,8 @@ export class BlockReading implements Reading, FetchOwner {
   }
 
   /** Waits for these blocks alone; the wait counts towards fetching the whole document (`background-fetch.ts`). */
-  async #readAfterJump(run: BlockRun, extent: Extent, { signal }: ReadFor): Promise<readonly Uint8Array[]> {
-    return this.#sliceOf(await this.#blocks.demandAfterJump(run, signal, this), run, extent)
+  async #readAfterJump(run: BlockRun, extent: Extent, reader: ReadFor): Promise<readonly Uint8Array[]> {
+    return this.#sliceOf(await this.#blocks.demandAfterJump(run, reader, this), run, extent)
   }
 
   #sliceOf(loaded: readonly Block[], run: BlockRun, extent: Extent): readonly Uint8Array[] {
@@ -128,10 +128,10 @@ export class BlockReading implements Reading, FetchOwner {
     }
   }
 
-  #peek(run: BlockRun): Block[] | undefined {
+  #peek(run: BlockRun, { borrowed }: ReadFor): Block[] | undefined {
     const found: Block[] = []
     for (let block = run.first; block < run.end; block++) {
-      const bytes = this.#blocks.peek(block)
+      const bytes = this.#blocks.peek(block, borrowed)
       if (bytes === undefined) return undefined
       found.push(bytes)
     }
@@ -141,7 +141,7 @@ export class BlockReading implements Reading, FetchOwner {
   #arrivalOf(run: BlockRun): Arrival {
     let arrival: Arrival = 'flowing'
     for (let block = run.first; block < run.end; block++) {
-      if (this.#blocks.peek(block) !== undefined) continue
+      if (this.#blocks.isInMemory(block)) continue
       const ofBlock = this.#blocks.arrivalOf(block)
       if (ofBlock === 'missing') return ofBlock
       if (ofBlock === 'requested') arrival = ofBlock

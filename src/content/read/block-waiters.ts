@@ -2,15 +2,18 @@
 
 import type { Timers } from '../../world/clock.ts'
 import type { Block } from '../block.ts'
+import { type Borrowed, borrow } from '../block-uses.ts'
 import type { BlockRun } from '../extent.ts'
 
 export interface WaitOptions {
   readonly signal: AbortSignal
-  /** Returns a block that is in memory already. */
+  /** Returns a block that is in memory already, borrowed. */
   peek(block: number): Block | undefined
   /** Called every `checkMs` with a block still missing: an error that it returns ends the wait. */
   check(block: number): Error | undefined
   readonly checkMs: number
+  /** Borrows each block when it comes, perhaps long before the last one. */
+  readonly borrowed: Borrowed | undefined
   /** Called when the wait was ended by the signal or by `check`. */
   onLeave(): void
 }
@@ -41,6 +44,7 @@ export class BlockWaiters {
       }
       const waiter: Waiter = {
         give(block, bytes) {
+          borrow(bytes, options.borrowed)
           blocks[block - run.first] = bytes
           missing.delete(block)
           if (missing.size > 0) return

@@ -2,6 +2,7 @@
 
 import type { RemoteFile } from '../../api/types.ts'
 import type { Block } from '../block.ts'
+import type { Borrowed } from '../block-uses.ts'
 import type { DiskCache } from '../disk/disk-cache.ts'
 import type { Version } from '../fingerprint.ts'
 
@@ -14,11 +15,13 @@ export interface ReadFor {
    * same buffer to another read.
    */
   readonly readBuffer?: Uint8Array | undefined
+  /** Collects the blocks that the returned bytes are views of. The caller ends it once it has used them. */
+  readonly borrowed?: Borrowed | undefined
 }
 
 /** Options for a read that resolves later: without the buffer, which another read may use by then. */
-export function later({ signal }: ReadFor): ReadFor {
-  return { signal }
+export function later({ signal, borrowed }: ReadFor): ReadFor {
+  return { signal, borrowed }
 }
 
 /** The reads of one handle on a version, with its read-ahead state. */

@@ -4,6 +4,7 @@
 import { NetworkError } from '../../api/errors.ts'
 import type { Download } from '../../api/types.ts'
 import type { Block } from '../block.ts'
+import { type Borrowed, borrow, endUse, use } from '../block-uses.ts'
 import type { BlockCache } from './block-cache.ts'
 import { BlockWaiters } from './block-waiters.ts'
 import type { Urgency } from './download-queue.ts'
@@ -16,6 +17,7 @@ import { fillFetch } from './fill-fetch.ts'
 import type { FillSources, FillTarget } from './fill-fetch.ts'
 import type { Version } from '../fingerprint.ts'
 import type { Arrival } from './read-ahead.ts'
+import type { ReadFor } from './reader.ts'
 import { BackgroundFetch } from './background-fetch.ts'
 import type { BlockPart, StoredPart } from '../disk/segment.ts'
 import { storedVersion } from '../disk/stored-version.ts'
@@ -100,9 +102,15 @@ export class VersionBlocks implements FillTarget {
     return this.#stale
   }
 
-  /** The block, if it is in memory. */
-  peek(block: number): Block | undefined {
-    return this.#sources.cache.peek(this.id, block)
+  /** The block, if it is in memory; without `borrowed`, its bytes may be kept. */
+  peek(block: number, borrowed?: Borrowed): Block | undefined {
+    const bytes = this.#sources.cache.peek(this.id, block)
+    if (bytes !== undefined) borrow(bytes, borrowed)
+    return bytes
+  }
+
+  isInMemory(block: number): boolean {
+    return this.#sources.cache.has(this.id, block)
   }
 
   /** Counts a block as used, because it may be read again. */
@@ -138,17 +146,18 @@ export class VersionBlocks implements FillTarget {
   }
 
   /** Resolves with the blocks of a run that a read waits for. Rejects with the signal's reason, ESTALE, ApiError, NetworkError. */
-  async demand(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
+  async demand(run: BlockRun, { signal, borrowed }: ReadFor, owner: FetchOwner): Promise<Block[]> {
     for (const fetch of this.#fetches.slice()) this.#promote(fetch, run)
     const isSoonHere = (block: number): boolean =>
-      this.#sources.cache.has(this.id, block) || this.#fetches.some((fetch) => fetch.willSoonGive(block))
+      this.isInMemory(block) || this.#fetches.some((fetch) => fetch.willSoonGive(block))
     for (const gap of gapsOf(run, isSoonHere)) this.#start(gap, 'foreground', [owner])
     if (this.#stale !== undefined) throw this.#stale
     const waiting = this.#waiters.wait(run, {
       signal,
-      peek: (block) => this.peek(block),
+      peek: (block) => this.peek(block, borrowed),
       checkMs: turnWaitMs,
       check: (block) => this.#turnOverdue(block),
+      borrowed,
       onLeave: () => {
         for (const fetch of this.#fetches.slice()) this.#abortUnwanted(fetch)
       },
@@ -189,10 +198,10 @@ export class VersionBlocks implements FillTarget {
   }
 
   /** Like `demand`, for a reader that jumped: the time it waits counts towards fetching the rest of the document. */
-  async demandAfterJump(run: BlockRun, signal: AbortSignal, owner: FetchOwner): Promise<Block[]> {
+  async demandAfterJump(run: BlockRun, reader: ReadFor, owner: FetchOwner): Promise<Block[]> {
     const now = this.#sources.download.world.clock.monotonic
     const sinceMs = now()
-    const blocks = await this.demand(run, signal, owner)
+    const blocks = await this.demand(run, reader, owner)
     this.#rest.paid(now() - sinceMs, run.first)
     return blocks
   }
@@ -234,6 +243,7 @@ export class VersionBlocks implements FillTarget {
 
   arrived(block: number, bytes: Block, from: 'disk' | 'network', urgency?: Urgency): void {
     const { cache, store } = this.#sources
+    use(bytes)
     if (this.#stale === undefined && !cache.has(this.id, block)) {
       if (cache.set(this.id, block, bytes, blockLength(block, this.sizeBytes))) this.resident++
       const stored = from === 'network' ? this.storedVersion : undefined
@@ -243,6 +253,7 @@ export class VersionBlocks implements FillTarget {
       }
     }
     this.#waiters.give(block, bytes)
+    endUse(bytes)
     if (urgency !== undefined) this.#isFromNetwork = true
     this.#count(block)
   }

@@ -1,6 +1,6 @@
 // One request of the kernel: its header, its fields, and the program that sent it (`Caller`).
 
-import type { Caller } from '../../fs/operations.ts'
+import { Borrowed, type Caller } from '../../fs/operations.ts'
 import { maxWriteBytes, type Message } from './channel.ts'
 import { isDying } from './dying-callers.ts'
 import { getI64, getU32, getU64 } from './fields.ts'
@@ -31,6 +31,7 @@ export class Request implements Caller {
   readonly #length: number
   #abort: AbortController | undefined
   #isAborted = false
+  #borrowed: Borrowed | undefined
 
   constructor(message: Message, length: number, unheard: UnheardNames) {
     const { view } = message
@@ -57,6 +58,15 @@ export class Request implements Caller {
   /** One buffer for all requests: a read that uses it is answered before the next request is handled. */
   get readBuffer(): Uint8Array {
     return sharedReadBuffer
+  }
+
+  get borrowed(): Borrowed {
+    return (this.#borrowed ??= new Borrowed())
+  }
+
+  /** Called once the answer was sent, and nothing more will come of this request. */
+  over(): void {
+    this.#borrowed?.end()
   }
 
   /** Key of the calling process: `PID@INODE` of /proc/PID; undefined where /proc does not show it. */

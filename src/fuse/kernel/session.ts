@@ -86,13 +86,20 @@ export class Session {
     }
     if (!(result instanceof Promise)) {
       this.#answer(operation, request, result)
+      request.over()
       return undefined
     }
     request.isReadOnly = operation.isReadOnly?.(request) ?? false
     this.#waiting.set(request.unique, request)
     const answered = result.then(
-      (value) => this.#answer(operation, request, value),
-      (error: unknown) => this.#refuse(request, error),
+      (value) => {
+        this.#answer(operation, request, value)
+        request.over()
+      },
+      (error: unknown) => {
+        this.#refuse(request, error)
+        request.over()
+      },
     )
     return operation.keepsBuffer === true ? answered : undefined
   }

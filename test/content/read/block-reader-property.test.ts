@@ -3,8 +3,10 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Borrowed } from '../../../src/content/block-uses.ts'
+import type { Reading } from '../../../src/content/read/reader.ts'
 import type { Fault } from '../../support/faults/fault.ts'
-import { readBytes, setUpReading } from './reading-setup.ts'
+import { never, readBytes as readAtOnce, setUpReading } from './reading-setup.ts'
 import type { ReadingSetup } from './reading-setup.ts'
 
 const KiB = 1024
@@ -88,6 +90,22 @@ async function run(
     })
     if (pass.atOnce) await Promise.all(reads.map((read) => read()))
     else for (const read of reads) await read()
+  }
+}
+
+let reads = 0
+
+/** One read, joined: by every other one at once, by the others some turns of the event loop later. */
+async function readBytes(reading: Reading, offset: number, length: number): Promise<Buffer> {
+  if (++reads % 2 === 0) return readAtOnce(reading, offset, length)
+  const borrowed = new Borrowed()
+  try {
+    const turns = reads % 7
+    const answer = await reading.read(offset, length, { signal: never, borrowed })
+    for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate)
+    return Buffer.concat(answer)
+  } finally {
+    borrowed.end()
   }
 }
 
