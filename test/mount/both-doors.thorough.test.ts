@@ -16,7 +16,7 @@ import { startWebdavDrive, type WebdavDrive } from '../support/webdav-drive.ts'
 
 /** Saves in the drive's root until it is killed: notifications about names there wait for its calls. */
 const saving =
-  'n=0; while [ -d "$1" ]; do n=$((n+1)); echo $n > "$1/other-$2-$n.txt"; ls "$1" >/dev/null; rm "$1/other-$2-$n.txt"; done'
+  'n=0; while [ -d "$1" ]; do n=$((n+1)); echo $n > "$1/other-$2-$n.txt"; ls "$1" >/dev/null; rm "$1/other-$2-$n.txt"; sleep 0.05; done'
 
 leaveOut('most of the rounds of changes through both doors, and a mount through fuse-native')
 

@@ -25,7 +25,7 @@ export const failedHistories: readonly FailedHistory[] = readFileSync(
   .map((line) => JSON.parse(line) as FailedHistory)
 
 /** Only these show what a long life makes a drive keep. */
-export const isLong = ({ steps }: FailedHistory): boolean => steps >= 50_000
+export const isLong = ({ steps }: FailedHistory): boolean => steps >= 15_000
 
 /** Makes a temporary folder for each test of the file; returns a function that runs a world in it. */
 export function worldsOfFile(): RunWorld {
