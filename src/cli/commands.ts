@@ -15,6 +15,7 @@ const commandFiles: Readonly<Record<string, () => Promise<CommandFile>>> = {
   unmount: () => import('./commands/unmount.ts'),
   status: () => import('./commands/status.ts'),
   explain: () => import('./commands/explain.ts'),
+  report: () => import('./commands/report.ts'),
   ui: () => import('./commands/ui.ts'),
   log: () => import('./commands/log.ts'),
   activity: () => import('./commands/activity.ts'),

@@ -36,7 +36,7 @@ export async function makeProgram(name?: string): Promise<Command> {
   return program
 }
 
-function readVersion(): string {
+export function readVersion(): string {
   const file = new URL('../../package.json', import.meta.url)
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

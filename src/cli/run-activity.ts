@@ -21,7 +21,7 @@ export async function runActivity(
   const { found, path: inside } = await findDrive(path)
   if (found.record === undefined)
     throw new CommandError(`${found.mountpoint} is no drive of this user; docmount status lists them`)
-  const file = activityFile(found.record.id)
+  const { id } = found.record
   const show = (activity: Activity): void => {
     if (!concerns(activity, inside)) return
     const line = isJson
@@ -29,6 +29,24 @@ export async function runActivity(
       : printable(`${localTime(activity.at)}  ${activityText(activity)}`)
     console.log(line)
   }
+  if (isFollowing) await untilThere(activityFile(id))
+  await eachActivity(id, { isFollowing }, show)
+}
+
+/** Resolves with the latest changes of a drive, at most `mostChanges`, oldest first. */
+export async function readActivities(id: string): Promise<readonly Activity[]> {
+  const activities: Activity[] = []
+  await eachActivity(id, { isFollowing: false }, (activity) => void activities.push(activity))
+  return activities
+}
+
+/** Calls `show` with the latest changes, and with `isFollowing` with those that come. */
+async function eachActivity(
+  id: string,
+  { isFollowing }: { readonly isFollowing: boolean },
+  show: (activity: Activity) => void,
+): Promise<void> {
+  const file = activityFile(id)
   // A later line may sum up many of these (`count`), and replaces them.
   const earlier: Activity[] = []
   let take = (activity: Activity): void => void earlier.push(activity)
@@ -40,7 +58,6 @@ export async function runActivity(
     const activity = parseActivity(line)
     if (activity !== undefined) take(activity)
   }
-  if (isFollowing) await untilThere(file)
   // Older changes are in FILE.1.
   if (existsSync(`${file}.1`)) await showLines(`${file}.1`, { mostBytes: Infinity, isFollowing: false }, read)
   if (existsSync(file)) await showLines(file, { mostBytes: Infinity, isFollowing, onCaughtUp }, read)

@@ -26,6 +26,7 @@ export function createControlHandlers(
       return { mount: live.status(), unsent: fileSystem.unsent(path ?? '/'), place }
     },
     explain: async ({ path }) => (await session).fileSystem.explain(path),
+    report: async () => (await session).fileSystem.report(),
     folder: async ({ path, watch = false }, { signal, onProgress }) => {
       const { fileSystem, finished } = await session
       if (watch) {

@@ -18,6 +18,7 @@ import type {
   FolderStatus,
   Link,
   Place,
+  Report,
   Unsent,
 } from '../fs/status.ts'
 import type { Former, RestoreAnswer, RestoreRequest } from '../fs/former.ts'
@@ -79,6 +80,7 @@ export interface ControlCommands {
     answer: { mount: MountStatus; unsent: readonly Unsent[]; place?: Place | undefined }
   }
   explain: { input: { path: string }; progress: never; answer: Explanation }
+  report: { input: Record<string, never>; progress: never; answer: Report }
   /** Names of a folder, or one document, from what is known here. `watch`: each change is a progress, until the drive ends. */
   folder: { input: { path: string; watch?: boolean }; progress: FolderChange; answer: FolderStatus }
   /** Answered when nothing at or under the path is unsent; after `timeoutMs` with an error whose code is ETIMEDOUT. */

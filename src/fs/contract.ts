@@ -24,6 +24,7 @@ import type {
   FolderStatus,
   Link,
   Place,
+  Report,
   Unsent,
 } from './status.ts'
 
@@ -96,6 +97,8 @@ export interface FileSystem extends Operations {
   place(path: string): Promise<Place>
   /** Explains what a path shows, and what its changes wait for; asks the service where no listing is fresh. Never throws. */
   explain(path: string): Promise<Explanation>
+  /** Returns the rows from which what the drive shows is computed. Asks no service. */
+  report(): Report
   /** Returns the states of a folder's names, or of one document, as known here: the service is not asked. */
   folder(path: string): FolderStatus
   /** Reports the states of a folder's names, and each change of them, until the signal aborts. */

@@ -19,6 +19,7 @@ import { withSharedLocks } from './locks/with-shared-locks.ts'
 import { folderStatus } from './control/folder-status.ts'
 import { linkOf } from './control/link.ts'
 import { explain } from './control/explain.ts'
+import { report } from './control/report.ts'
 import { placeOf } from './control/place.ts'
 import { readOnly } from './wrappers/read-only.ts'
 import { statfsOf } from './calls/statfs.ts'
@@ -115,6 +116,7 @@ export function operationsOf(sb: Superblock): FileSystem {
     status: () => status(sb),
     place: (path) => placeOf(sb, path),
     explain: (path) => explain(sb, path),
+    report: () => report(sb),
     folder: (path) => folderStatus(sb, path),
     watchFolder: (path, how) => watchFolder(sb, path, how),
     attribute: (ino, name) => attributeOf(sb, ino, name),

@@ -4,6 +4,7 @@ import type { OddEntries } from '../api/types.ts'
 import type { LostContent } from '../content/spool/lost-and-found.ts'
 import type { Wait } from '../content/commit/schedule.ts'
 import type { IntentionKind } from '../content/intention.ts'
+import type { FolderRows } from '../ledger/report.ts'
 import type { Rule } from '../ledger/view.ts'
 import type { PinStatus } from './pins/pin-status.ts'
 import type { Absence, ReachState } from '../content/reach/reach.ts'
@@ -103,6 +104,13 @@ export interface ExplainedChange {
     /** Path of the older change that it waits for. */
     readonly older?: string
   }
+}
+
+/** The rows of a drive from which what it shows is computed. */
+export interface Report {
+  /** Names of which more is known than their listing, and all of a folder where one shows something else than its rows say. */
+  readonly folders: readonly FolderRows[]
+  readonly changes: readonly ExplainedChange[]
 }
 
 /**

@@ -33,6 +33,7 @@ const refuse = (): never => {
 const handlers: ControlHandlers = {
   status: refuse,
   explain: refuse,
+  report: refuse,
   folder: refuse,
   wait: refuse,
   link: refuse,

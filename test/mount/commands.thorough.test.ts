@@ -1,6 +1,6 @@
 // The commands about drives fit together: each takes a project's name as it takes a folder, and each answers a script in JSON.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inDrive, startDesk, type Desk } from '../support/desk.ts'
@@ -64,6 +64,31 @@ describe.skipIf(whyNoFuse() !== undefined)('a project’s name stands for its dr
       code: 0,
       value: { path: '/a.txt', shows: 'document', rule: 'lagging', changes: [] },
     })
+  })
+
+  test('with report, which writes what it knows without names', async () => {
+    const drive = await desk.mount('drive', '--close-wait', '0')
+    await desk.docmount('pause')
+    await desk.save(join(drive, 'secret.txt'), 'kept')
+    const file = join(desk.home, 'report.json')
+    expect(await desk.docmount('report', file)).toMatchObject({
+      code: 0,
+      stdout: `${file} is written; every name shows what its rows say\n`,
+    })
+    const text = await readFile(file, 'utf8')
+    expect(text).not.toContain('secret')
+    expect(text).not.toContain(desk.testService.apiKey)
+    expect(JSON.parse(text)).toMatchObject({
+      drive: { state: 'live', isPaused: true },
+      folders: [{ path: '/', names: [{ name: '1', shows: { kind: 'file' } }] }],
+      changes: [{ kind: 'put', path: '/1', waits: { for: 'pause' } }],
+    })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect((await desk.docmount('report', file)).stderr).toContain('is there already; name another file')
+    await desk.docmount('resume')
+    await desk.docmount('wait', drive)
+    await desk.docmount('report', `${file}.2`, project, '--names')
+    expect(await readFile(`${file}.2`, 'utf8')).toContain('"path": "/secret.txt"')
   })
 
   test('also after it was unmounted: what is not sent is named, by its folder and by its project', async () => {

@@ -1,6 +1,7 @@
 // Why a name shows or hides, by the rules of the ledger, and what holds each change of it.
 
 import type { CommitQueue } from '../../content/commit/commit-queue.ts'
+import type { Job } from '../../content/commit/job.ts'
 import { ruleAt, type Told } from '../../ledger/view.ts'
 import { folderOf, nameOf } from '../../path.ts'
 import type { Clock } from '../../world/clock.ts'
@@ -19,7 +20,8 @@ export interface ExplainParts {
 export async function explain(parts: ExplainParts, path: string): Promise<Explanation> {
   // While the service is away, what is known here is told without a listing.
   const shows = await nodeAt(parts.tree, path).catch(() => parts.tree.find(path))
-  return { path, shows: kindOf(shows), ...reasonOf(parts, path), changes: changesAt(parts, path) }
+  const changes = parts.queue.jobsAt(path).map((job) => explainedChange(parts, job))
+  return { path, shows: kindOf(shows), ...reasonOf(parts, path), changes }
 }
 
 function reasonOf(
@@ -49,17 +51,19 @@ function reasonOf(
   }
 }
 
-function changesAt({ queue, clock }: ExplainParts, path: string): readonly ExplainedChange[] {
-  return queue.jobsAt(path).map((job) => {
-    const { kind, path: at, source, since, attempts, lastError } = job.intention
-    const { for: what, dueAt, older } = queue.waitOf(job)
-    const waits = {
-      for: what,
-      ...(what === 'time' ? { at: isoOfSteady(clock, dueAt) } : {}),
-      ...(older === undefined ? {} : { older: older.path }),
-    }
-    return { kind, path: at, source, since: new Date(since).toISOString(), attempts, lastError, waits }
-  })
+/** Tells what a change is to do, and what it waits for. */
+export function explainedChange(
+  { queue, clock }: Pick<ExplainParts, 'queue' | 'clock'>,
+  job: Job,
+): ExplainedChange {
+  const { kind, path, source, since, attempts, lastError } = job.intention
+  const { for: what, dueAt, older } = queue.waitOf(job)
+  const waits = {
+    for: what,
+    ...(what === 'time' ? { at: isoOfSteady(clock, dueAt) } : {}),
+    ...(older === undefined ? {} : { older: older.path }),
+  }
+  return { kind, path, source, since: new Date(since).toISOString(), attempts, lastError, waits }
 }
 
 function kindOf(what: Node | Told | undefined): Explanation['shows'] {
