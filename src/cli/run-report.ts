@@ -5,7 +5,7 @@ import { release } from 'node:os'
 import type { Activity } from '../daemon/activity-bursts.ts'
 import type { MountStatus } from '../daemon/control-protocol.ts'
 import type { Report } from '../fs/status.ts'
-import { differencesIn, type Item } from '../ledger/report.ts'
+import { differencesIn, parseReport } from '../ledger/report.ts'
 import { CommandError } from './command-error.ts'
 import { printable } from '../printable.ts'
 import { askDrive, findDrive } from './find-drive.ts'
@@ -53,48 +53,25 @@ function aboutDrive({ state, driver, away, keyRefusal, isPaused }: MountStatus):
   }
 }
 
+/** Keys of texts that hold paths, names, and neither; any other text may hold a name, and is left out. */
+const paths = new Set(['path', 'source', 'older', 'from', 'copy'])
+// The id of a content (`spool`) holds its document's name.
+const names = new Set(['name', 'spool'])
+const nameless = new Set(['kind', 'at', 'since', 'for', 'modifiedAt', 'highest'])
+
 /** Returns the report with a number for each name, and without texts that may hold one. */
-export function withoutNames({ folders, changes, activity }: WholeReport): WholeReport {
+export function withoutNames(report: WholeReport): WholeReport {
   const numbers = new Map<string, number>()
-  const nameless = (name: string): string => {
+  const numberOf = (name: string): string => {
     if (name === '') return name
     const number = numbers.get(name) ?? numbers.size + 1
     numbers.set(name, number)
     return String(number)
   }
-  const pathless = (path: string): string => path.split('/').map(nameless).join('/')
-  // The id of a content holds its document's name.
-  const spoolless = <T extends Item | undefined>(item: T): T =>
-    item?.spool === undefined ? item : { ...item, spool: nameless(item.spool) }
-  const ifPath = (path: string | undefined): string | undefined =>
-    path === undefined ? undefined : pathless(path)
-  return {
-    folders: folders.map(({ path, names, ...rest }) => ({
-      path: pathless(path),
-      ...rest,
-      names: names.map(({ name, placed, shows, ...row }) => ({
-        ...row,
-        name: nameless(name),
-        placed: placed && { ...placed, shows: spoolless(placed.shows) },
-        shows: spoolless(shows),
-      })),
-    })),
-    changes: changes.map(({ path, source, lastError, waits: { older, ...waits }, ...rest }) => ({
-      ...rest,
-      path: pathless(path),
-      source: ifPath(source),
-      lastError: lastError === undefined ? undefined : '(left out)',
-      waits: { ...waits, ...(older === undefined ? {} : { older: pathless(older) }) },
-    })),
-    activity: activity.map(({ at, kind, path, from, copy, bytes, count, since }) => ({
-      at,
-      kind,
-      path: pathless(path),
-      ...(from === undefined ? {} : { from: pathless(from) }),
-      ...(copy === undefined ? {} : { copy: pathless(copy) }),
-      ...(bytes === undefined ? {} : { bytes }),
-      ...(count === undefined ? {} : { count }),
-      ...(since === undefined ? {} : { since }),
-    })),
-  }
+  const json = JSON.stringify(report, (key, value: unknown) => {
+    if (typeof value !== 'string' || nameless.has(key)) return value
+    if (paths.has(key)) return value.split('/').map(numberOf).join('/')
+    return names.has(key) ? numberOf(value) : '(left out)'
+  })
+  return parseReport(json) as WholeReport
 }

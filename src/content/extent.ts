@@ -1,7 +1,9 @@
 // Byte ranges and block numbers: pure arithmetic, no bytes and no I/O.
 
+import { pieceBytes } from '../world/block-memory.ts'
+
 /** Bytes of one block: as many as the kernel asks for in one READ. */
-export const blockSizeBytes: number = 128 * 1024
+export const blockSizeBytes: number = pieceBytes
 
 /** `length` bytes from `offset`. */
 export interface Extent {

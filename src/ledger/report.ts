@@ -11,8 +11,8 @@ export interface Item {
   readonly ino?: number | undefined
   /** False for a document that the service never told of. */
   readonly isTold: boolean
-  readonly size?: number | undefined
-  readonly modifiedAt?: string | undefined
+  readonly size: number | undefined
+  readonly modifiedAt: string | undefined
   /** Id of its content on this machine. */
   readonly spool?: string | undefined
 }
@@ -31,6 +31,8 @@ export interface FolderRows {
   readonly listedAt: number | undefined
   readonly names: readonly NameRows[]
 }
+
+const noVersion = { size: undefined, modifiedAt: undefined }
 
 /** Returns a sentence for each name that shows something else than its rows say. */
 export function differencesIn(folder: FolderRows): readonly string[] {
@@ -71,8 +73,8 @@ function toldOf(name: string, { kind, size, modifiedAt }: Item): Told {
 /** Returns what a listing tells of, or what a node has of it, as an item. */
 export function itemOf(what: Item | Told | undefined): Item | undefined {
   if (what === undefined || 'isTold' in what) return what
-  if (what.kind === 'folder') return { kind: 'folder', isTold: true }
-  return { kind: 'file', isTold: true, size: what.size, modifiedAt: what.modifiedAt }
+  const { size, modifiedAt } = what.kind === 'file' ? what : noVersion
+  return { kind: what.kind, isTold: true, size, modifiedAt }
 }
 
 function isSame(one: Item | undefined, other: Item | undefined): boolean {
@@ -81,17 +83,12 @@ function isSame(one: Item | undefined, other: Item | undefined): boolean {
   if (one.kind !== other.kind) return false
   if (one.kind === 'folder') return true
   if (!one.isTold || !other.isTold) return false
-  const [version, otherVersion] = [versionOf(one), versionOf(other)]
-  return agrees(otherVersion, version) || isSameVersion(fingerprintOf(version), fingerprintOf(otherVersion))
-}
-
-function versionOf({ size, modifiedAt }: Item): { size: number | undefined; modifiedAt: string | undefined } {
-  return { size, modifiedAt }
+  return agrees(other, one) || isSameVersion(fingerprintOf(one), fingerprintOf(other))
 }
 
 function said(item: Item | undefined): string {
   if (item === undefined) return 'nothing'
   if (item.kind === 'folder') return 'a folder'
-  const version = item.isTold ? fingerprintOf(versionOf(item)) : 'no version'
+  const version = item.isTold ? fingerprintOf(item) : 'no version'
   return item.spool === undefined ? version : `${item.spool} (${version})`
 }

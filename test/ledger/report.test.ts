@@ -13,7 +13,14 @@ it.runIf(file !== undefined)(`shows what the rows in ${file} say`, () => {
 })
 
 const told: Item = { kind: 'file', isTold: true, size: 7, modifiedAt: '2026-01-01T00:00:01Z' }
-const ours: Item = { kind: 'file', isTold: false, ino: 5, spool: 'ours' }
+const ours: Item = {
+  kind: 'file',
+  isTold: false,
+  size: undefined,
+  modifiedAt: undefined,
+  ino: 5,
+  spool: 'ours',
+}
 const open = { agreedAt: undefined, until: Infinity, highest: undefined }
 
 function folder(row: Partial<FolderRows['names'][number]>): FolderRows {

@@ -65,8 +65,7 @@ export class WriteBacklog {
       if (!name.startsWith(from.key)) continue
       const waiting = this.take(name)
       if (waiting === undefined) continue
-      for (const { bytes } of waiting.blocks) use(bytes)
-      this.written(waiting)
+      this.#bytes -= waiting.bytes
       for (const block of waiting.blocks) {
         const first = this.add(to, { ...block, tag: 0 })
         if (first !== undefined) moved.push(first)

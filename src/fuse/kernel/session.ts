@@ -86,20 +86,13 @@ export class Session {
     }
     if (!(result instanceof Promise)) {
       this.#answer(operation, request, result)
-      request.over()
       return undefined
     }
     request.isReadOnly = operation.isReadOnly?.(request) ?? false
     this.#waiting.set(request.unique, request)
     const answered = result.then(
-      (value) => {
-        this.#answer(operation, request, value)
-        request.over()
-      },
-      (error: unknown) => {
-        this.#refuse(request, error)
-        request.over()
-      },
+      (value) => this.#answer(operation, request, value),
+      (error: unknown) => this.#refuse(request, error),
     )
     return operation.keepsBuffer === true ? answered : undefined
   }
@@ -111,6 +104,8 @@ export class Session {
       if (!request.isAnswered && operation.answer(this.#reply, result)) return
     } catch (error) {
       this.#refuse(request, error)
+    } finally {
+      request.over()
     }
     void this.#undo(operation, request, result)
   }
@@ -138,6 +133,7 @@ export class Session {
       this.#log.warn({ err: error, operation: opcodeName(request.opcode), nodeid, pid }, 'answered EIO')
     }
     this.#replyError(request, errnoNumber(name))
+    request.over()
   }
 
   #replyError(request: Request, errno: number): void {
